@@ -13,6 +13,7 @@ export interface Line extends Look {
 }
 
 interface Props {
+  room: number; // pixels of width, where the screen is wide
   lines: Line[];
   cursor?: number; // a number of steps
   pick?: (steps: number) => void; // called when a visitor points at the chart
@@ -21,8 +22,8 @@ interface Props {
   unit: string; // of the regret
 }
 
-export function RegretChart({ lines, cursor, pick, levels = [], counted, unit }: Props) {
-  const width = narrow.value ? 360 : 1060;
+export function RegretChart({ room, lines, cursor, pick, levels = [], counted, unit }: Props) {
+  const width = narrow.value ? 360 : room;
   const across = logAxis(
     lines.flatMap(({ steps }) => steps),
     false,

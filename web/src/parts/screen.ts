@@ -1,9 +1,10 @@
-// Whether the screen is a narrow one, and whether it is dark; what draws with its own hands must know.
+// Whether the screen is narrow or dark, and whether its colours are the system's.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 
 export const narrow = watched("(max-width: 820px)");
 export const dark = watched("(prefers-color-scheme: dark)");
+export const forced = watched("(forced-colors: active)");
 
 function watched(query: string): ReadonlySignal<boolean> {
   const media = matchMedia(query);

@@ -7,14 +7,14 @@ import { positionToWords } from "../data/positions";
 import { goalFromWords, lossShown, within } from "../exact/goals";
 import { costsOfStates, visitsOfStates } from "../exact/states";
 import { Badge } from "../parts/Badge";
+import { Legend } from "../parts/Legend";
 import { MistakeTable } from "../parts/MistakeTable";
-import { countShown } from "../parts/scales";
+import { countShown, roundBetween, tickShown } from "../parts/scales";
 import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
 
 const DECADES = 5; // from the palest mistakes to the dearest of the beginning
-const PALEST = 0.15; // of what is a mistake at all
 
 export function Mistakes({ run, at }: { run: Run; at: number }) {
   const session = useSession();
@@ -26,9 +26,7 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
   const cost = costsOfStates(game, mistakes);
   const first = costsOfStates(game, session.judged(solved, run.player(0)).mistakes);
   const most = Math.max(...first, Number.MIN_VALUE); // so that a colour means the same throughout a training
-  const strength = cost.map((lost) => (lost ? within(PALEST, 1 + Math.log10(lost / most) / DECADES, 1) : 0));
-  const lost = (state: number) =>
-    `${game.states[state]}: ${cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake"}`;
+  const ramp = (lost: number) => (lost ? within(0, 1 + Math.log10(lost / most) / DECADES, 1) : NaN);
   const learntInWords = (node: number) => {
     const step = learnt(game, solved, run, node);
     return step === null ? "not learnt" : `learnt after ${countShown(step)} steps`;
@@ -39,16 +37,27 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
       <h3>
         <Badge look={run} /> <small>{mistakes.length} mistakes</small>
       </h3>
+      <Legend
+        hue="lost"
+        title="costs"
+        ticks={roundBetween(most / 10 ** DECADES, most, [1]).map((lost) => ({
+          at: ramp(lost),
+          words: tickShown(lost),
+        }))}
+        none="no mistake"
+      />
       <StateMap
         label={`where ${run.name} loses; the arrows lead from one position to the next`}
-        strength={strength}
-        colour="--choice"
+        width={500}
+        strength={cost.map(ramp)}
+        hue="lost"
         order={met}
         selected={session.position.value.state === game.start ? dearest : session.position.value.state}
         select={(state) =>
           go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
         }
-        says={lost}
+        says={(state) => (cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake")}
+        goal={solved.goal}
       />
       <MistakeTable mistakes={mistakes} solved={solved} note={learntInWords} />
     </section>

@@ -75,7 +75,6 @@ export function Learn() {
           it.
         </p>
       </div>
-      <GoalPicker />
       <div class="fields">
         <label>
           exploration{" "}
@@ -116,7 +115,11 @@ export function Learn() {
         </label>
       </div>
       <div class="choices">
-        <button class="plain first" onClick={() => (running.value = !running.value)}>
+        <button
+          class="plain first"
+          disabled={lesson.episodes.value === MOST_EPISODES}
+          onClick={() => (running.value = !running.value)}
+        >
           {running.value ? "pause" : "start"}
         </button>
         <button class="plain" disabled={running.value} onClick={() => lesson.learn(1, () => false)}>
@@ -135,7 +138,7 @@ export function Learn() {
               {countShown(line.steps.at(-1)!)} episodes
             </p>
           ))}
-          <RegretChart lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
+          <RegretChart room={720} lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
           <p class="caption">
             It expects {shown(game, solved.goal, estimate)} at the start of a turn; perfect play expects{" "}
             {shown(game, solved.goal, solved.values.state[game.start])}.
@@ -174,6 +177,7 @@ export function Learn() {
           <MistakeTable mistakes={mistakes} solved={solved} />
         </section>
       </div>
+      <GoalPicker />
     </div>
   );
 }

@@ -63,6 +63,7 @@ export function Training() {
           </p>
         ))}
         <RegretChart
+          room={1060}
           lines={runs}
           cursor={step}
           pick={(steps) => set({ step: `${steps}` })}
