@@ -97,7 +97,7 @@ export function strengthOf({ numbers, least, none, power }: Shade, states: numbe
 export function ticksOf(shade: Shade, states: number[]): { at: number; words: string }[] {
   const strength = strengthOf(shade, states);
   const most = states.reduce((high, state) => Math.max(high, shade.numbers[state]), shade.least);
-  const round = shade.power === 1 ? evenTicks(shade.least, most, 4) : roundBetween(most / 1e4, most, [1, 2, 5]);
+  const round = shade.power === 1 ? evenTicks(shade.least, most, 7) : roundBetween(most / 1e4, most, [1, 2, 5]);
   const ticks: { at: number; words: string }[] = [];
   for (const value of round.reverse()) {
     const at = strength(value);

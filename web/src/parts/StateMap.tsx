@@ -174,8 +174,8 @@ function draw(
     pen.globalAlpha = 1;
     if (state !== selected) continue;
     for (const [style, width] of [
-      [card, 5],
-      [ink, 2.5],
+      [card, Math.min(5, cell / 2)],
+      [ink, Math.min(2.5, cell / 4)],
     ] as const) {
       pen.strokeStyle = style;
       pen.lineWidth = width * devicePixelRatio;
