@@ -73,14 +73,6 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
       <text x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 4} text-anchor="middle">
         {counted}
       </text>
-      {levels.map(({ words, regret }) => (
-        <g class="level">
-          <line x1={LEFT} x2={width - RIGHT} y1={y(regret)} y2={y(regret)} />
-          <text x={width - RIGHT} y={y(regret) - 5} text-anchor="end">
-            {words}
-          </text>
-        </g>
-      ))}
       {lines.map(({ steps, regret, colour, dashes }) => (
         <polyline
           class="line"
@@ -88,6 +80,14 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
           points={steps.map((step, at) => `${x(step)},${y(regret[at])}`).join(" ")}
           stroke-dasharray={dashes.map((length) => 2 * length).join(" ")}
         />
+      ))}
+      {levels.map(({ words, regret }) => (
+        <g class="level">
+          <line x1={LEFT} x2={width - RIGHT} y1={y(regret)} y2={y(regret)} />
+          <text x={width - RIGHT} y={y(regret) - 5} text-anchor="end">
+            {words}
+          </text>
+        </g>
       ))}
       {cursor !== undefined && <line class="cursor" x1={x(cursor)} x2={x(cursor)} y1={TOP} y2={HEIGHT - BOTTOM} />}
       {lines.map(({ steps, regret, colour }) => {

@@ -16,8 +16,15 @@ import { RegretChart } from "../parts/RegretChart";
 import { countShown } from "../parts/scales";
 import { useSession } from "../session";
 
-const SPEEDS = { "5 a second": 5, "100 a second": 100, "2,000 a second": 2000, "as many as possible": Infinity };
-const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"];
+const FASTEST = 1e9; // more than any machine can do
+const SPEEDS = {
+  "5 episodes a second": 5,
+  "100 a second": 100,
+  "2,000 a second": 2000,
+  "as many as possible": FASTEST,
+};
+const EARLIER = 2; // curves that stay to compare with
+const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"]; // more than there are curves: one is free
 const SLICE = 10; // milliseconds of a frame
 
 export function Learn() {
@@ -26,7 +33,7 @@ export function Learn() {
   const solved = session.solved.value;
   const settings = settingsFromWords(address.value.words);
   const running = useSignal(false);
-  const speed = useSignal(Infinity);
+  const speed = useSignal(FASTEST);
   const again = useSignal(0);
   const name = settingsInWords(settings);
   const lesson = useMemo(() => {
@@ -37,7 +44,7 @@ export function Learn() {
   }, [solved, name, again.value]);
   useEffect(() => {
     const others = session.lessons.peek().filter((each) => each !== lesson);
-    session.lessons.value = [...others.slice(1 - COLOURS.length + 1), lesson];
+    session.lessons.value = [...others.slice(-EARLIER), lesson];
   }, [lesson]);
   useEffect(
     () => (running.value ? learning(lesson, speed.value, () => (running.value = false)) : undefined),
@@ -75,7 +82,7 @@ export function Learn() {
           it.
         </p>
       </div>
-      <div class="fields">
+      <div class="fields settings">
         <label>
           exploration{" "}
           <select value={settings.explore} onChange={(event) => set({ explore: Number(event.currentTarget.value) })}>
@@ -106,7 +113,7 @@ export function Learn() {
           />
         </label>
         <label>
-          episodes{" "}
+          speed{" "}
           <select value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
             {Object.entries(SPEEDS).map(([words, episodes]) => (
               <option value={episodes}>{words}</option>
