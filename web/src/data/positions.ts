@@ -6,7 +6,8 @@ import { rollsAt, type Game, type Part, type Position } from "./game";
 // The position that words name, the start if they name none; null if the game has no such position.
 export function positionFromWords(game: Game, words: Record<string, string>): Position | null {
   const asked = game.parts.filter((part) => part.name in words);
-  const fits = (state: number) => asked.every((part) => `${part.of[state]}` === words[part.name]);
+  const wanted = asked.map((part) => (part.listed ? sorted(words[part.name]) : words[part.name]));
+  const fits = (state: number) => asked.every((part, at) => `${part.of[state]}` === wanted[at]);
   const states = game.states.map((_, state) => state).filter(fits);
   const usual = fits(game.start) ? game.start : states.at(-1);
   if (usual === undefined) return null;
@@ -16,6 +17,10 @@ export function positionFromWords(game: Game, words: Record<string, string>): Po
     if (roll !== null) return { state, roll };
   }
   return null;
+}
+
+function sorted(list: string): string {
+  return `${list.split(",").sort((one, other) => Number(one) - Number(other))}`;
 }
 
 // The roll that is called so, or that these dice give in whatever order; null if there is none at the state.
