@@ -84,7 +84,7 @@ export function Training() {
               aria-valuetext={`after ${countShown(step)} steps`}
               onInput={(event) => set({ step: `${all[Number(event.currentTarget.value)]}` })}
             />
-            <output>{countShown(step)}</output>
+            <b>{countShown(step)}</b>
           </label>
         </div>
       </section>
