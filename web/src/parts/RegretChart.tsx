@@ -31,6 +31,7 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
   const up = logAxis([...lines.flatMap(({ regret }) => regret), ...levels.map(({ regret }) => regret)], true);
   const x = (steps: number) => LEFT + across.at(steps) * (width - LEFT - RIGHT);
   const y = (regret: number) => HEIGHT - BOTTOM - up.at(regret) * (HEIGHT - TOP - BOTTOM);
+  const left = (level: number) => lines.every(({ regret: [first] }) => first > 4 * level); // where lines are not yet
   const says = lines.map(({ name, steps, regret }) => {
     const at = latest(steps, cursor);
     return `${name} loses ${regretShown(regret[at])} after ${countShown(steps[at])} ${counted}`;
@@ -84,7 +85,11 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
       {levels.map(({ words, regret }) => (
         <g class="level">
           <line x1={LEFT} x2={width - RIGHT} y1={y(regret)} y2={y(regret)} />
-          <text x={width - RIGHT} y={y(regret) - 5} text-anchor="end">
+          <text
+            x={left(regret) ? LEFT + 6 : width - RIGHT}
+            y={y(regret) - 5}
+            text-anchor={left(regret) ? "start" : "end"}
+          >
             {words}
           </text>
         </g>
