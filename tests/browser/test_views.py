@@ -1,5 +1,6 @@
 """Trainings, the map and the drill show the figures of `stb_gym`, by mouse, keyboard and table."""
 
+import math
 import re
 
 import numpy as np
@@ -42,6 +43,59 @@ def test_the_slider_moves_through_a_training(visitor, learned):
             assert plays.endswith("not learnt" if last == 4 else f"learnt after {last + 1} k steps")
         page.keyboard.press("ArrowRight")
     visitor.look()
+
+
+def test_trainings_share_one_axis_of_steps(visitor, learned):
+    page = visitor.visit("training?run=fitted-q-small-0&beside=ppo-small-0&step=3500")
+    summaries = page.locator(".told")
+    expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))  # measured at 0, 1,000 and 2,000 steps
+    expect(summaries.last).to_have_text(re.compile("after 3 k steps$"))
+    slider = page.get_by_role("slider", name="when")
+    expect(slider).to_have_attribute("max", "4")
+    slider.focus()
+    page.keyboard.press("End")
+    expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))
+    expect(summaries.last).to_have_text(re.compile("after 4 k steps$"))
+    page.get_by_role("button", name="play").click()
+    for steps in ("0", "1 k", "2 k", "3 k", "4 k"):  # from the beginning once more
+        expect(summaries.last).to_have_text(re.compile(f"after {steps} steps$"))
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+    page.get_by_role("button", name="play").click()
+    page.get_by_role("button", name="pause").click()
+    expect(page.get_by_role("button", name="play")).to_be_visible()
+    visitor.look()
+
+
+TICKS = """([group, place]) => [...document.querySelectorAll(`.chart ${group}`)].map((tick) => [
+    tick.querySelector("text").textContent, Number(tick.querySelector("line").getAttribute(place))])"""
+POINTS = """() => [...document.querySelector(".chart .line").points].map(({ x, y }) => [x, y])"""
+
+
+def number_of(text):
+    """Return the number that a label of an axis shows."""
+    digits, _, unit = text.partition(" ")
+    return float(digits) * {"": 1, "k": 1e3, "M": 1e6}[unit]
+
+
+def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
+    page = visitor.visit("training?run=ppo-small-0")
+    points = np.array(page.evaluate(POINTS))
+    regret = np.array([solve(BOX).evaluate(policy).regret for policy in learned])
+    numbers = {"x": 1000.0 * np.arange(len(learned)), "y": regret}
+    for axis, group, place in (("x", ".across", "x1"), ("y", ".tick:not(.across)", "y1")):
+        ticks = [(number_of(text), at) for text, at in page.evaluate(TICKS, [group, place])]
+        assert len(ticks) > 2
+        shown = np.array([(math.log10(number), at) for number, at in ticks if number > 0])
+        slope, offset = np.polyfit(shown[:, 0], shown[:, 1], 1)
+        assert shown[:, 1] == pytest.approx(slope * shown[:, 0] + offset, abs=0.01)
+        there = numbers[axis] > 0
+        drawn = points[:, "xy".index(axis)]
+        assert drawn[there] == pytest.approx(slope * np.log10(numbers[axis][there]) + offset, abs=0.01)
+        for number, at in ticks:
+            digit = f"{number:e}"[0]
+            assert number == 0 or float(f"{number:.0e}") == pytest.approx(number)  # one digit
+            assert digit in "0125"
+            assert number > 0 or at == pytest.approx(drawn[0])  # before the first step
 
 
 def test_trainings_stand_side_by_side_or_alone(visitor):
@@ -121,6 +175,104 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     visitor.look()
     page.get_by_role("link", name="look at it").click()
     expect(page.locator("h2").first).to_have_text("Before the throw")
+
+
+def test_fingers_reach_every_position_of_the_map(visitor):
+    page = visitor.visit("map?open=1,2,3")
+    canvas, area = page.locator("canvas"), page.get_by_role("slider")
+    columns = 44  # from 2 to 45 points: a turn is over with 1
+    if visitor.page.viewport_size["width"] > 820:
+        assert canvas.bounding_box()["width"] / columns >= 24
+    for name in ("right", "right", "up", "left", "left", "down"):
+        before = area.get_attribute("aria-valuetext")
+        button = page.get_by_role("group", name="to the next position").get_by_role("button", name=name)
+        assert min(button.bounding_box()["width"], button.bounding_box()["height"]) >= 44
+        button.click()
+        expect(area).not_to_have_attribute("aria-valuetext", before)
+
+
+def test_the_map_has_true_axes_and_a_true_legend(visitor):
+    page = visitor.visit("map?by=value")
+    canvas, area = page.locator("canvas"), page.get_by_role("slider")
+    expect(page.get_by_text("points so far")).to_be_visible()
+    canvas.scroll_into_view_if_needed()
+    box = canvas.bounding_box()
+    ticks = page.locator(".ticks span")
+    assert ticks.count() >= 4
+    for tick in ticks.all():
+        place = tick.bounding_box()
+        middle = place["x"] + place["width"] / 2 - box["x"]
+        canvas.click(position={"x": middle, "y": box["height"] - 3})
+        expect(area).to_have_attribute("aria-valuetext", re.compile("^open"))
+        tiles = area.get_attribute("aria-valuetext").split(":")[0].split()[1]
+        assert sum(map(int, tiles.split(","))) == int(tick.inner_text())
+    ramp = page.locator(".ramp div").bounding_box()
+    values = PERFECT.state_value[np.unique(TABLES.node_state[TABLES.decisions])]
+    found = page.locator(".ramp span").all()
+    assert len(found) >= 3
+    for tick in found:
+        place, value = tick.bounding_box(), float(tick.inner_text())
+        share = (place["x"] + place["width"] / 2 - ramp["x"]) / ramp["width"]
+        assert value % 5 == 0
+        assert share == pytest.approx((value - values.max()) / (values.min() - values.max()), abs=0.01)
+
+
+COLOURS = """() => {
+    const canvas = document.querySelector("canvas");
+    const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    const cell = canvas.width / 44;
+    const found = [];
+    for (let x = cell / 2; x < canvas.width; x += cell)
+        for (let y = canvas.height - cell / 2; y > 0; y -= cell) {
+            const at = 4 * (canvas.width * Math.floor(y) + Math.floor(x));
+            if (data[at + 3]) found.push([...data.slice(at, at + 3)]);
+        }
+    return found;
+}"""
+
+
+def contrast(one, other):
+    """Return the contrast of two colours, as in WCAG."""
+    light = [
+        np.dot([0.2126, 0.7152, 0.0722], [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in colour])
+        for colour in (np.array(one) / 255, np.array(other) / 255)
+    ]
+    return (max(light) + 0.05) / (min(light) + 0.05)
+
+
+@pytest.mark.parametrize("shown", ["training?run=ppo-small-0&step=2000", "map?by=loss&player=biggest-first"])
+@pytest.mark.parametrize("forced", ["none", "active"])
+def test_mistakes_stand_out_from_other_positions(visitor, shown, forced, learned):
+    visitor.page.emulate_media(forced_colors=forced)
+    page = visitor.visit(shown)
+    page.wait_for_function("() => document.querySelector('canvas').width !== 300")
+    policy = learned[2] if "training" in shown else BIGGEST
+    lost = expected(PERFECT.evaluate(policy).loss * (PERFECT.evaluate(policy).visits > 0 if "training" in shown else 1))
+    colours = [tuple(each) for each in page.evaluate(COLOURS)]
+    pale = max(set(colours), key=colours.count)
+    others = [each for each in colours if each != pale]
+    assert len(others) == pytest.approx(np.count_nonzero(lost), abs=1)  # the position that is chosen has a frame
+    assert min(contrast(each, pale) for each in others) >= 3
+    assert len(set(others)) > 3
+
+
+@pytest.mark.parametrize("view", ["board?open=1,4,5,8&roll=9", "learn", "training", "map?by=loss", "drill"])
+def test_every_view_works_in_the_colours_of_the_visitor(visitor, view):
+    visitor.page.emulate_media(forced_colors="active")
+    page = visitor.visit(view)
+    style = "(element, name) => getComputedStyle(element)[name]"
+    current = page.locator("nav a[aria-current]").evaluate(style, "borderBottomColor")
+    for tab in page.locator("nav a:not([aria-current])").all():
+        assert tab.evaluate(style, "borderBottomColor") != current
+    pressed, others = (
+        {
+            tuple(map(int, re.findall(r"\d+", each.evaluate(style, "backgroundColor"))[:3]))
+            for each in page.locator(f".segments [aria-pressed={state}]").all()
+        }
+        for state in ("true", "false")
+    )
+    assert all(contrast(one, other) >= 3 for one in pressed for other in others)
+    visitor.look()
 
 
 def test_the_map_is_drawn_in_many_colours(reader):

@@ -1,36 +1,74 @@
 // The page: what game it is, the views, and the one that the address asks for.
 
-import { address, link } from "./address";
+import { useEffect } from "preact/hooks";
+import { address, link, type Words } from "./address";
+import { nodeInWords, nodeOf } from "./data/game";
 import { positionToWords } from "./data/positions";
 import { goalToWords } from "./exact/goals";
+import { settingsFromWords, settingsInWords } from "./learn/settings";
+import { noticeOf } from "./notice";
+import { useArrival } from "./parts/arrival";
 import { Die } from "./parts/Die";
+import { countShown } from "./parts/scales";
 import { useSession, type Session } from "./session";
 import { Board } from "./views/Board";
 import { Drill } from "./views/Drill";
+import { Learn } from "./views/Learn";
 import { Map } from "./views/Map";
 import { Play } from "./views/Play";
 import { Training } from "./views/Training";
 
 interface View {
   words: string;
+  asks?: string[]; // what it reads of the address, besides positions and goals
+  title: (session: Session, words: Words) => string;
   show: () => preact.JSX.Element;
   there: (session: Session) => boolean;
 }
 
 const VIEWS: Record<string, View> = {
-  play: { words: "Play", show: Play, there: () => true },
-  board: { words: "Analysis", show: Board, there: () => true },
-  training: { words: "Training", show: Training, there: ({ game }) => game.runs.length > 0 },
-  map: { words: "Map", show: Map, there: () => true },
-  drill: { words: "Drill", show: Drill, there: ({ game }) => game.players.length > 0 },
+  play: { words: "Play", title: seedInWords, show: Play, there: () => true },
+  board: { words: "Analysis", asks: [], title: positionInWords, show: Board, there: () => true },
+  learn: {
+    words: "Learn",
+    asks: ["explore", "rate", "seed"],
+    title: (_, words) => settingsInWords(settingsFromWords(words)),
+    show: Learn,
+    there: () => true,
+  },
+  training: {
+    words: "Training",
+    asks: ["run", "beside", "step"],
+    title: ({ game }, { run, step }) =>
+      `${run ?? game.runs[0].name}${step ? ` after ${countShown(Number(step))} steps` : ""}`,
+    show: Training,
+    there: ({ game }) => game.runs.length > 0,
+  },
+  map: { words: "Map", asks: ["by", "player", "other"], title: positionInWords, show: Map, there: () => true },
+  drill: { words: "Drill", title: seedInWords, show: Drill, there: ({ game }) => game.players.length > 0 },
 };
+
+function positionInWords({ game, position }: Session): string {
+  const { state, roll } = position.value;
+  return roll === null ? game.states[state] : nodeInWords(game, nodeOf(game, state, roll));
+}
+
+function seedInWords(_: Session, words: Words): string {
+  return words.seed ? `seed ${words.seed}` : "";
+}
 
 export function Page() {
   const session = useSession();
   const { game } = session;
   const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
   const name = views.some(([view]) => view === address.value.view) ? address.value.view : "play";
-  const Shown = VIEWS[name].show;
+  const { show: Shown, words, asks, title } = VIEWS[name];
+  const notice = noticeOf(session, address.value, { view: name, words, asks });
+  useEffect(() => {
+    const about = title(session, address.value.words);
+    document.title = `${words}${about && `: ${about}`} · ${game.introduction}`;
+  });
+  useArrival(name);
   const kept = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
   return (
     <>
@@ -49,6 +87,11 @@ export function Page() {
         </nav>
       </header>
       <main>
+        {notice && (
+          <p class="notice" role="status">
+            {notice}
+          </p>
+        )}
         <Shown />
       </main>
     </>

@@ -1,6 +1,6 @@
 // What all views share: the game, what is asked of it by the address, and what was worked out already.
 
-import { computed, type ReadonlySignal } from "@preact/signals";
+import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import { address } from "./address";
@@ -11,6 +11,7 @@ import { judge, type Judged } from "./exact/judging";
 import { solveFor, type Solved } from "./exact/solved";
 import { losses, visits } from "./exact/sweep";
 import { keepStatistics, type Statistics } from "./statistics";
+import type { Lesson } from "./learn/lesson";
 
 export interface Session {
   game: Game;
@@ -21,6 +22,7 @@ export interface Session {
   visits: (player: Player) => Float64Array;
   losses: (solved: Solved, player: Player) => Float64Array;
   judged: (solved: Solved, player: Player) => Judged;
+  lessons: Signal<Lesson[]>; // those of the Learn view, the present one last
   everybody: (solved: Solved) => Player[]; // perfect play first
   statistics: Statistics;
 }
@@ -32,6 +34,11 @@ export function makeSession(game: Game): Session {
     (asked) => JSON.stringify(asked),
   );
   const last = game.runs.map((run) => run.player(run.steps.length - 1));
+  const lessons = signal<Lesson[]>([]);
+  const learners = () => {
+    const lesson = lessons.value.at(-1);
+    return lesson && lesson.measured.value.steps.length > 1 ? [lesson.measured.value.player] : [];
+  };
   const visitsOf = keptFor((player: Player) => visits(game, player));
   const lossesOf = keptFor((solved: Solved) => keptFor((player: Player) => losses(game, solved.values, player)));
   const judgedOf = keptFor((solved: Solved) =>
@@ -40,13 +47,14 @@ export function makeSession(game: Game): Session {
   return {
     game,
     goal,
-    position: computed(() => positionFromWords(game, address.value.words)),
+    position: computed(() => positionFromWords(game, address.value.words) ?? { state: game.start, roll: null }),
     solved: computed(() => solveGoal(goal.value)),
     solve: solveGoal,
     visits: visitsOf,
     losses: (solved, player) => lossesOf(solved)(player),
     judged: (solved, player) => judgedOf(solved)(player),
-    everybody: (solved) => [solved.perfect, ...game.players, ...last],
+    lessons,
+    everybody: (solved) => [solved.perfect, ...game.players, ...last, ...learners()],
     statistics: keepStatistics(game),
   };
 }

@@ -2,11 +2,11 @@
 
 import { inkOf } from "../parts/Badge";
 import { narrow } from "../parts/screen";
-import { stepsShown } from "../training/RegretChart";
+import { countShown, evenTicks, logAxis, tickShown, type Axis } from "../parts/scales";
 import { shown, type Agent } from "./data";
-import { linear, logarithmic } from "./scale";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 12, 10, 40];
+const MOST_TICKS = 6; // of an axis that is not logarithmic
 const MARGIN = 1.1; // of the y axis above the greatest value
 
 interface Asked {
@@ -26,10 +26,13 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
   const drawn = (agent: Agent) =>
     agent.steps.map((_, place) => place).filter((place) => agent.steps[place] > 0 || !logX);
   const means = [...agents.flatMap((agent) => drawn(agent).map((place) => agent.mean[place])), ...Object.values(lines)];
-  const across = (logX ? logarithmic : linear)(agents.flatMap((agent) => drawn(agent).map((place) => agent[x][place])));
-  const up = (logY ? logarithmic : linear)([...means, MARGIN * Math.max(...means)]);
-  const toX = (value: number) => LEFT + across.share(value) * (width - LEFT - RIGHT);
-  const toY = (value: number) => height - BOTTOM - Math.min(1, up.share(value)) * (height - TOP - BOTTOM);
+  const across = axis(
+    agents.flatMap((agent) => drawn(agent).map((place) => agent[x][place])),
+    logX,
+  );
+  const up = axis([...means, MARGIN * Math.max(...means)], logY);
+  const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - RIGHT);
+  const toY = (value: number) => height - BOTTOM - Math.min(1, up.at(value)) * (height - TOP - BOTTOM);
   const points = (agent: Agent, values: number[], places = drawn(agent)) =>
     places.map((place) => `${toX(agent[x][place]).toFixed(1)},${toY(values[place]).toFixed(1)}`);
   const pickNearest = (event: PointerEvent & { currentTarget: SVGSVGElement }) => {
@@ -53,7 +56,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
         <g class="tick">
           <line x1={LEFT} x2={width - RIGHT} y1={toY(value)} y2={toY(value)} />
           <text x={LEFT - 6} y={toY(value) + 4} text-anchor="end">
-            {value}
+            {tickShown(value)}
           </text>
         </g>
       ))}
@@ -61,7 +64,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
         <g class="tick">
           <line x1={toX(value)} x2={toX(value)} y1={TOP} y2={height - BOTTOM} />
           <text x={toX(value)} y={height - BOTTOM + 16} text-anchor="middle">
-            {x === "steps" ? stepsShown(value) : value}
+            {x === "steps" ? countShown(value) : tickShown(value)}
           </text>
         </g>
       ))}
@@ -105,6 +108,13 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
       )}
     </svg>
   );
+}
+
+// From the least positive value, or from 0, to the greatest value.
+function axis(values: number[], logarithmic: boolean): Axis {
+  if (logarithmic) return logAxis(values, false);
+  const most = Math.max(...values) || 1;
+  return { at: (value) => value / most, ticks: evenTicks(0, most, MOST_TICKS) };
 }
 
 export function values({ mean, low, high }: Agent, at: number): string {

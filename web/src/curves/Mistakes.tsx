@@ -1,7 +1,7 @@
 // The costliest mistakes of an agent, and the command that trains it.
 
 import { Head } from "../parts/Head";
-import { stepsShown } from "../training/RegretChart";
+import { countShown } from "../parts/scales";
 import { shown, type Agent } from "./data";
 
 export function Mistakes({ agent }: { agent: Agent }) {
@@ -9,7 +9,7 @@ export function Mistakes({ agent }: { agent: Agent }) {
   return (
     <section class="card" id="mistakes" tabIndex={-1} aria-label={`mistakes of ${agent.name}`}>
       <h2>
-        Costliest mistakes of {agent.name} after {stepsShown(agent.steps.at(-1)!)} steps
+        Costliest mistakes of {agent.name} after {countShown(agent.steps.at(-1)!)} steps
       </h2>
       {mistakes === null && <p>None are stored for this agent.</p>}
       {mistakes?.length === 0 && <p>It makes none.</p>}

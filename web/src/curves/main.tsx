@@ -5,7 +5,7 @@ import { render } from "preact";
 import { address, go, link } from "../address";
 import { Badge } from "../parts/Badge";
 import { Head } from "../parts/Head";
-import { stepsShown } from "../training/RegretChart";
+import { countShown } from "../parts/scales";
 import { Chart, values } from "./Chart";
 import { budgets, shown, tasks, usualBudget, type Agent } from "./data";
 import { Mistakes } from "./Mistakes";
@@ -31,7 +31,7 @@ function Page() {
   const set = (changes: Record<string, string>) => go(name, { ...words, ...changes }, true);
   const ofBudget = task.agents
     .filter((agent) => budget === ALL || agent.budget === budget)
-    .map((agent) => (budget === ALL ? { ...agent, name: `${agent.name}, ${stepsShown(agent.budget)}` } : agent));
+    .map((agent) => (budget === ALL ? { ...agent, name: `${agent.name}, ${countShown(agent.budget)}` } : agent));
   const lineCount = Object.keys(task.lines).length;
   const groups = GROUPS.filter((each) =>
     each === NO_LEARNING ? lineCount > 0 : task.agents.some(({ group }) => group === each),
@@ -51,7 +51,7 @@ function Page() {
     set({ agent: name });
     requestAnimationFrame(() => document.getElementById("mistakes")?.focus());
   };
-  const says = agent && `after ${stepsShown(agent.steps[at])} steps, ${shown(agent.minutes[at])} min`;
+  const says = agent && `after ${countShown(agent.steps[at])} steps, ${shown(agent.minutes[at])} min`;
   return (
     <>
       <header>
@@ -74,7 +74,7 @@ function Page() {
             <div class="segments" role="group" aria-label="steps of training">
               {[...known, ALL].map((each) => (
                 <button aria-pressed={each === budget} onClick={() => set({ steps: `${each}` })}>
-                  {typeof each === "number" ? stepsShown(each) : each}
+                  {typeof each === "number" ? countShown(each) : each}
                 </button>
               ))}
             </div>

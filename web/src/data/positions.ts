@@ -3,19 +3,29 @@
 import { areDice, rollOf } from "./dice";
 import { rollsAt, type Game, type Part, type Position } from "./game";
 
-export function positionFromWords(game: Game, words: Record<string, string>): Position {
+// The position that words name, the start if they name none; null if the game has no such position.
+export function positionFromWords(game: Game, words: Record<string, string>): Position | null {
   const asked = game.parts.filter((part) => part.name in words);
-  const wanted = asked.map((part) => `${words[part.name]}`);
+  const wanted = asked.map((part) => (part.listed ? sorted(words[part.name]) : words[part.name]));
   const fits = (state: number) => asked.every((part, at) => `${part.of[state]}` === wanted[at]);
   const states = game.states.map((_, state) => state).filter(fits);
-  const usual = fits(game.start) ? game.start : (states.at(-1) ?? game.start);
-  const state = [usual, ...states].find((each) => rollFromWords(game, each, words.roll) !== null) ?? usual;
-  return { state, roll: rollFromWords(game, state, words.roll) };
+  const usual = fits(game.start) ? game.start : states.at(-1);
+  if (usual === undefined) return null;
+  if (words.roll === undefined) return { state: usual, roll: null };
+  for (const state of [usual, ...states]) {
+    const roll = rollFromWords(game, state, words.roll);
+    if (roll !== null) return { state, roll };
+  }
+  return null;
+}
+
+function sorted(list: string): string {
+  return `${list.split(",").sort((one, other) => Number(one) - Number(other))}`;
 }
 
 // The roll that is called so, or that these dice give in whatever order; null if there is none at the state.
-function rollFromWords(game: Game, state: number, words: string | undefined): number | null {
-  if (words === undefined || game.over[state]) return null;
+function rollFromWords(game: Game, state: number, words: string): number | null {
+  if (game.over[state]) return null;
   const called = rollsAt(game, state).words.indexOf(words);
   if (called >= 0) return called;
   const faces = words.split(",").map(Number);

@@ -98,6 +98,8 @@ export function gradeOf(goal: Goal, loss: number): Grade {
 }
 
 // In the address: "for=at-most:5", or "for=round&lead=10&holders=1&after=2&ties=split".
+export const GOAL_WORDS = ["for", "ties", "after", "lead", "holders"];
+
 export function goalToWords(game: Game, goal: Goal): Record<string, string> {
   switch (goal.kind) {
     case "reach":

@@ -1,9 +1,10 @@
 // What the map may be coloured by: a number for every state, and how strong a colour that is.
 
 import type { Player } from "../data/game";
-import { lossShown, percent, shown, unitOf } from "../exact/goals";
+import { isChance, lossShown, percent, shown, unitOf, within } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { differ, expectedOfStates, visitsOfStates } from "../exact/states";
+import { evenTicks, roundBetween } from "../parts/scales";
 import type { Session } from "../session";
 
 export const SHADES = {
@@ -15,11 +16,13 @@ export const SHADES = {
 
 export interface Shade {
   words: string;
-  colour: string; // a CSS variable
-  numbers: Float64Array;
+  hue: string;
+  numbers: Float64Array; // by state
+  least: number; // what is weakest
+  none?: string; // what states are called that have nothing of it
   power: number; // of the share of the greatest number; less than 1 shows small ones, too
-  least: number; // what is palest
   text: (number: number) => string;
+  tick: (number: number) => string;
 }
 
 export function shadeOf(
@@ -31,51 +34,74 @@ export function shadeOf(
 ): Shade {
   const { game } = session;
   const { goal, values } = solved;
+  const percentTick = (chance: number) => `${Number((100 * chance).toPrecision(6))}%`;
+  const points = (sign: number) => (value: number) => `${Number((sign * value + 0).toPrecision(6))}`;
   switch (by) {
     case "value":
       return {
         words: unitOf(game, goal),
-        colour: "--accent",
+        hue: "value",
         numbers: values.state,
-        power: 1,
         least: Math.min(...values.state.filter((_, state) => !game.over[state])),
+        power: 1,
         text: (value) => shown(game, goal, value),
+        tick: isChance(goal) ? percentTick : points(game.sign),
       };
     case "visits":
       return {
         words: `met in a turn of ${player.name}`,
-        colour: "--luck",
+        hue: "often",
         numbers: visitsOfStates(game, session.visits(player)),
-        power: 0.3,
         least: 0,
+        none: "never",
+        power: 0.3,
         text: percent,
+        tick: percentTick,
       };
     case "loss": {
       const losses = session.losses(solved, player);
       return {
         words: `lost by ${player.name} with the next throw`,
-        colour: "--choice",
+        hue: "lost",
         numbers: expectedOfStates(game, (node) => losses[node]),
-        power: 0.5,
         least: 0,
+        none: "nothing",
+        power: 0.5,
         text: (loss) => (loss ? `loses ${lossShown(goal, loss)}` : "loses nothing"),
+        tick: isChance(goal) ? percentTick : points(1),
       };
     }
     case "differ":
       return {
         words: `the chance that ${player.name} and ${other.name} move differently`,
-        colour: "--luck",
+        hue: "often",
         numbers: expectedOfStates(game, differ(game, player, other)),
-        power: 0.6,
         least: 0,
+        none: "never",
+        power: 0.6,
         text: percent,
+        tick: percentTick,
       };
   }
 }
 
-// From 0 (pale) to 1, by state.
-export function strengthOf(shade: Shade, states: number[]): Float64Array {
-  const most = states.reduce((high, state) => Math.max(high, shade.numbers[state]), -Infinity);
-  const share = (number: number) => (number - shade.least) / (most - shade.least || 1);
-  return shade.numbers.map((number) => Math.min(1, Math.max(0, share(number))) ** shade.power);
+const BETWEEN_TICKS = 0.16; // of the ramp
+
+// How strong a number is shown, from 0 to 1, if these states are to be told apart; NaN if there is nothing of it.
+export function strengthOf({ numbers, least, none, power }: Shade, states: number[]): (number: number) => number {
+  const most = states.reduce((high, state) => Math.max(high, numbers[state]), least);
+  return (number) => (none && number === 0 ? NaN : within(0, (number - least) / (most - least || 1), 1) ** power);
+}
+
+// Round numbers along the ramp, far enough from each other to be read.
+export function ticksOf(shade: Shade, states: number[]): { at: number; words: string }[] {
+  const strength = strengthOf(shade, states);
+  const most = states.reduce((high, state) => Math.max(high, shade.numbers[state]), shade.least);
+  const round = shade.power === 1 ? evenTicks(shade.least, most, 7) : roundBetween(most / 1e4, most, [1, 2, 5]);
+  const ticks: { at: number; words: string }[] = [];
+  for (const value of round.reverse()) {
+    const at = strength(value);
+    if (!ticks.length || ticks[0].at - at >= BETWEEN_TICKS) ticks.unshift({ at, words: shade.tick(value) });
+  }
+  return ticks;
 }

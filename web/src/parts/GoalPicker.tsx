@@ -1,10 +1,8 @@
 // What a turn is played for: points, perfection, at most some points, or a round.
 
 import { address, go } from "../address";
-import { goalToWords, perfectPlace, type Goal } from "../exact/goals";
+import { GOAL_WORDS, goalToWords, perfectPlace, type Goal } from "../exact/goals";
 import { useSession } from "../session";
-
-const KEYS = ["for", "ties", "after", "lead", "holders"];
 
 export function GoalPicker() {
   const session = useSession();
@@ -12,7 +10,7 @@ export function GoalPicker() {
   const goal = session.goal.value;
   const ask = (wanted: Goal) => {
     const { view, words } = address.value;
-    const others = Object.entries(words).filter(([name]) => !KEYS.includes(name));
+    const others = Object.entries(words).filter(([name]) => !GOAL_WORDS.includes(name));
     go(view, { ...Object.fromEntries(others), ...goalToWords(game, wanted) });
   };
   const perfect = perfectPlace(game);

@@ -1,94 +1,142 @@
 // All positions before a throw as small squares, a column for every score, the most visited ones lowest. It is a slider
-// for the keyboard and for those who hear it: arrows lead to the next position, and its words are read.
+// for the keyboard and for those who hear it: arrows lead to the next position, and its words are read. Buttons do what
+// the arrows do, for fingers that are larger than a square.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { link } from "../address";
 import type { Game } from "../data/game";
+import { positionToWords } from "../data/positions";
+import { goalToWords, type Goal } from "../exact/goals";
 import { useSession } from "../session";
-import { dark, narrow } from "./screen";
+import { evenTicks } from "./scales";
+import { dark, forced, narrow } from "./screen";
 
-const [MOST_HEIGHT, MOST_CELL, GAP] = [520, 24, 0.12];
+const [MOST_HEIGHT, MOST_CELL, GAP] = [620, 26, 0.12];
+const ARROWS: Record<string, [words: string, sign: string, right: number, up: number]> = {
+  ArrowLeft: ["left", "←", -1, 0],
+  ArrowDown: ["down", "↓", 0, -1],
+  ArrowUp: ["up", "↑", 0, 1],
+  ArrowRight: ["right", "→", 1, 0],
+};
 
 interface Props {
   label: string;
-  strength: Float64Array; // by state, from 0 (pale) to 1
-  colour: string; // a CSS variable
+  width: number; // in pixels, where there is room
+  strength: Float64Array; // by state, from 0 to 1; NaN where there is nothing to show
+  hue: string; // of the style sheet: value, often or lost
   order: Float64Array; // by state: the greatest lie lowest
   selected: number;
   select: (state: number) => void;
   says: (state: number) => string;
+  goal: Goal; // of the link to the analysis
 }
 
 interface Layout {
+  first: number; // the place of the score of the first column
   columns: number[][]; // states by column, the lowest first
   place: Map<number, [number, number]>; // column and row of a state
   rows: number;
 }
 
-export function StateMap({ label, strength, colour, order, selected, select, says }: Props) {
+export function StateMap({ label, width, strength, hue, order, selected, select, says, goal }: Props) {
   const { game } = useSession();
   const canvas = useRef<HTMLCanvasElement>(null);
   const layout = useMemo(() => layoutOf(game, order), [game, order]);
-  const width = narrow.value ? 350 : 720;
-  const cell = Math.min(width / layout.columns.length, MOST_HEIGHT / layout.rows, MOST_CELL);
-  const size = [Math.ceil(cell * layout.columns.length), Math.ceil(cell * layout.rows)];
-  const inDark = dark.value;
+  const { columns, rows } = layout;
+  const cell = Math.min((narrow.value ? 324 : width) / columns.length, MOST_HEIGHT / rows, MOST_CELL);
+  const scheme = `${dark.value} ${forced.value}`;
   useEffect(
-    () => draw(canvas.current!, layout, cell, strength, colour, selected),
-    [layout, cell, strength, colour, selected, inDark],
+    () => draw(canvas.current!, layout, cell, strength, hue, selected),
+    [layout, cell, strength, hue, selected, scheme],
   );
   const stateAt = (event: MouseEvent): number | undefined => {
     const box = canvas.current!.getBoundingClientRect();
-    const column = Math.floor(((event.clientX - box.left) / box.width) * layout.columns.length);
-    const row = Math.floor(((box.bottom - event.clientY) / box.height) * layout.rows);
-    return layout.columns[column]?.[row];
+    const column = Math.floor(((event.clientX - box.left) / box.width) * columns.length);
+    const row = Math.floor(((box.bottom - event.clientY) / box.height) * rows);
+    return columns[column]?.[row];
   };
+  const beside = (right: number, up: number) => toward(layout, ...layout.place.get(selected)!, right, up);
   const step = (event: KeyboardEvent) => {
-    const [column, row] = layout.place.get(selected) ?? [0, 0];
-    const to = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
-    if (!to) return;
+    if (!Object.hasOwn(ARROWS, event.key)) return;
     event.preventDefault();
-    const state = toward(layout, column, row, to[0], to[1]);
+    const [, , right, up] = ARROWS[event.key];
+    const state = beside(right, up);
     if (state !== undefined) select(state);
   };
+  const scores = columns.map((_, column) => game.scores[layout.first + column]);
+  const ticks = evenTicks(Math.min(...scores), Math.max(...scores), narrow.value ? 5 : 10);
   return (
-    <div
-      class="map"
-      role="slider"
-      tabIndex={0}
-      aria-label={label}
-      aria-valuemin={0}
-      aria-valuemax={game.states.length - 1}
-      aria-valuenow={selected}
-      aria-valuetext={says(selected)}
-      onKeyDown={step}
-    >
-      <canvas
-        ref={canvas}
-        style={{ width: `${size[0]}px`, aspectRatio: `${size[0]} / ${size[1]}` }}
-        onClick={(event) => {
-          const state = stateAt(event);
-          if (state !== undefined) select(state);
-        }}
-      />
-      <div class="scale" style={{ width: `${size[0]}px` }} aria-hidden="true">
-        <span>{game.points[0]}</span>
-        <span>{game.points.at(-1)}</span>
+    <div class="map">
+      <p class="axis">↑ met less often in perfect play</p>
+      <div
+        class="area"
+        role="slider"
+        tabIndex={0}
+        aria-label={label}
+        aria-valuemin={0}
+        aria-valuemax={game.states.length - 1}
+        aria-valuenow={selected}
+        aria-valuetext={`${game.states[selected]}: ${says(selected)}`}
+        onKeyDown={step}
+        style={{ maxWidth: `${cell * columns.length}px` }}
+      >
+        <canvas
+          ref={canvas}
+          style={{ aspectRatio: `${columns.length} / ${rows}` }}
+          onClick={(event) => {
+            const state = stateAt(event);
+            if (state !== undefined) select(state);
+          }}
+        />
+        <div class="ticks">
+          {ticks
+            .filter((score) => scores.includes(score))
+            .map((score) => (
+              <span style={{ left: `${(100 * (scores.indexOf(score) + 0.5)) / scores.length}%` }}>{score}</span>
+            ))}
+        </div>
+      </div>
+      <p class="axis below">points so far →</p>
+      <div class="picked">
+        <div class="arrows" role="group" aria-label="to the next position">
+          {Object.values(ARROWS).map(([words, sign, right, up]) => {
+            const state = beside(right, up);
+            return (
+              <button class="plain" aria-label={words} disabled={state === undefined} onClick={() => select(state!)}>
+                {sign}
+              </button>
+            );
+          })}
+        </div>
+        <p aria-live="polite">
+          <b>{game.states[selected]}</b> {says(selected)}{" "}
+          <a
+            href={link("board", {
+              ...positionToWords(game, { state: selected, roll: null }),
+              ...goalToWords(game, goal),
+            })}
+          >
+            look at it
+          </a>
+        </p>
       </div>
     </div>
   );
 }
 
 function layoutOf(game: Game, order: Float64Array): Layout {
-  const columns: number[][] = game.scores.map(() => []);
+  const all: number[][] = game.scores.map(() => []);
   game.states.forEach((_, state) => {
-    if (!game.over[state]) columns[game.score[state]].push(state);
+    if (!game.over[state]) all[game.score[state]].push(state);
   });
+  const filled = all.flatMap((column, at) => (column.length ? [at] : []));
+  const columns = all.slice(filled[0], filled.at(-1)! + 1);
   const place = new Map<number, [number, number]>();
   columns.forEach((column, at) => {
     column.sort((one, other) => order[other] - order[one] || one - other);
     column.forEach((state, row) => place.set(state, [at, row]));
   });
-  return { columns, place, rows: Math.max(...columns.map((column) => column.length)) };
+  return { first: filled[0], columns, place, rows: Math.max(...columns.map((column) => column.length)) };
 }
 
 // The next position in a direction; columns without one that high are taken at their top, empty ones passed over.
@@ -105,27 +153,32 @@ function draw(
   layout: Layout,
   cell: number,
   strength: Float64Array,
-  colour: string,
+  hue: string,
   selected: number,
 ): void {
   const pixels = cell * devicePixelRatio;
   canvas.width = Math.ceil(pixels * layout.columns.length);
   canvas.height = Math.ceil(pixels * layout.rows);
   const pen = canvas.getContext("2d")!;
-  const [strong, pale, ink] = [colour, "--line", "--ink"].map((name) => resolved(canvas, name));
+  const names = ["--map-none", `--${hue}-weak`, `--${hue}-strong`, "--card", "--ink"];
+  const [none, weak, strong, card, ink] = names.map((name) => resolved(canvas, name));
   const side = pixels * (1 - GAP);
   for (const [state, [column, row]] of layout.place) {
-    const [x, y] = [column * pixels, canvas.height - (row + 1) * pixels];
+    const [x, y] = [column * pixels + (pixels - side) / 2, canvas.height - (row + 1) * pixels + (pixels - side) / 2];
     pen.globalAlpha = 1;
-    pen.fillStyle = pale;
+    pen.fillStyle = Number.isNaN(strength[state]) ? none : weak;
     pen.fillRect(x, y, side, side);
-    pen.globalAlpha = strength[state];
+    pen.globalAlpha = strength[state] || 0;
     pen.fillStyle = strong;
     pen.fillRect(x, y, side, side);
-    if (state === selected) {
-      pen.globalAlpha = 1;
-      pen.strokeStyle = ink;
-      pen.lineWidth = 2 * devicePixelRatio;
+    pen.globalAlpha = 1;
+    if (state !== selected) continue;
+    for (const [style, width] of [
+      [card, Math.min(5, cell / 2)],
+      [ink, Math.min(2.5, cell / 4)],
+    ] as const) {
+      pen.strokeStyle = style;
+      pen.lineWidth = width * devicePixelRatio;
       pen.strokeRect(x, y, side, side);
     }
   }

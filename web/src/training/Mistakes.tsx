@@ -1,21 +1,20 @@
 // The mistakes of a training at one of its measurements: where they lie, the dearest of them, and when each was learnt.
 
 import { useMemo } from "preact/hooks";
-import { address, go, link } from "../address";
-import { moveInWords, nodeInWords, positionOf, type Run } from "../data/game";
+import { address, go } from "../address";
+import type { Run } from "../data/game";
 import { positionToWords } from "../data/positions";
-import { goalFromWords, goalToWords, lossShown, unitOf, within } from "../exact/goals";
+import { goalFromWords, lossShown, within } from "../exact/goals";
 import { costsOfStates, visitsOfStates } from "../exact/states";
 import { Badge } from "../parts/Badge";
-import { Head } from "../parts/Head";
+import { Legend } from "../parts/Legend";
+import { MistakeTable } from "../parts/MistakeTable";
+import { countShown, roundBetween, tickShown } from "../parts/scales";
 import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
-import { stepsShown } from "./RegretChart";
 
-const LISTED = 8;
 const DECADES = 5; // from the palest mistakes to the dearest of the beginning
-const PALEST = 0.15; // of what is a mistake at all
 
 export function Mistakes({ run, at }: { run: Run; at: number }) {
   const session = useSession();
@@ -27,14 +26,10 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
   const cost = costsOfStates(game, mistakes);
   const first = costsOfStates(game, session.judged(solved, run.player(0)).mistakes);
   const most = Math.max(...first, Number.MIN_VALUE); // so that a colour means the same throughout a training
-  const strength = cost.map((lost) => (lost ? within(PALEST, 1 + Math.log10(lost / most) / DECADES, 1) : 0));
-  const to = (node: number) =>
-    link("board", { ...positionToWords(game, positionOf(game, node)), ...goalToWords(game, solved.goal) });
-  const lost = (state: number) =>
-    `${game.states[state]}: ${cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake"}`;
+  const ramp = (lost: number) => (lost ? within(0, 1 + Math.log10(lost / most) / DECADES, 1) : NaN);
   const learntInWords = (node: number) => {
     const step = learnt(game, solved, run, node);
-    return step === null ? "not learnt" : `learnt after ${stepsShown(step)} steps`;
+    return step === null ? "not learnt" : `learnt after ${countShown(step)} steps`;
   };
   const dearest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
   return (
@@ -42,34 +37,29 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
       <h3>
         <Badge look={run} /> <small>{mistakes.length} mistakes</small>
       </h3>
+      <Legend
+        hue="lost"
+        title="costs"
+        ticks={roundBetween(most / 10 ** DECADES, most, [1]).map((lost) => ({
+          at: ramp(lost),
+          words: tickShown(lost),
+        }))}
+        none="no mistake"
+      />
       <StateMap
         label={`where ${run.name} loses; the arrows lead from one position to the next`}
-        strength={strength}
-        colour="--choice"
+        width={500}
+        strength={cost.map(ramp)}
+        hue="lost"
         order={met}
         selected={session.position.value.state === game.start ? dearest : session.position.value.state}
         select={(state) =>
           go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
         }
-        says={lost}
+        says={(state) => (cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake")}
+        goal={solved.goal}
       />
-      <table class="stacked words">
-        <caption>The dearest, by what they cost in a turn ({unitOf(game, solved.goal)})</caption>
-        <Head columns={[["position"], ["costs", "number"], ["it plays"]]} />
-        <tbody>
-          {mistakes.slice(0, LISTED).map(({ node, plays, best, cost: each }) => (
-            <tr>
-              <th scope="row">
-                <a href={to(node)}>{nodeInWords(game, node)}</a>
-              </th>
-              <td class="number">{lossShown(solved.goal, each)}</td>
-              <td class="below">
-                {moveInWords(game, plays)}, not {moveInWords(game, best)}; <small>{learntInWords(node)}</small>
-              </td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
+      <MistakeTable mistakes={mistakes} solved={solved} note={learntInWords} />
     </section>
   );
 }

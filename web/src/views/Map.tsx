@@ -1,13 +1,14 @@
 // The map of all positions: what each is worth, how often it is met, what a player loses there, where two disagree.
 
 import { useMemo } from "preact/hooks";
-import { address, go, link } from "../address";
+import { address, go } from "../address";
 import type { Player } from "../data/game";
 import { positionToWords } from "../data/positions";
 import { goalToWords } from "../exact/goals";
 import { visitsOfStates } from "../exact/states";
-import { shadeOf, SHADES, strengthOf } from "../map/shades";
+import { shadeOf, SHADES, strengthOf, ticksOf } from "../map/shades";
 import { GoalPicker } from "../parts/GoalPicker";
+import { Legend } from "../parts/Legend";
 import { PlayerPicker } from "../parts/PlayerPicker";
 import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
@@ -30,7 +31,6 @@ export function Map() {
     const asked = { by, player: player.name, other: other.name, ...changes };
     go("map", { ...asked, ...positionToWords(game, { state, roll: null }), ...goalToWords(game, solved.goal) }, true);
   };
-  const says = (state: number) => `${game.states[state]}: ${shade.text(shade.numbers[state])}`;
   const living = game.states.map((_, state) => state).filter((state) => !game.over[state]);
   const ranked = living.filter((state) => shade.numbers[state] > shade.least);
   ranked.sort((one, another) => shade.numbers[another] - shade.numbers[one]);
@@ -58,53 +58,38 @@ export function Map() {
         )}
       </div>
       <GoalPicker />
-      <div class="columns wide">
-        <section class="card" aria-label="the map">
-          <p class="caption">
-            {shade.words}: the stronger the colour, the {by === "value" ? "better" : "more"}. A column for every number
-            of points so far, from {game.points[0]} to {game.points.at(-1)}; the lower, the more often perfect play
-            comes there.
-          </p>
-          <StateMap
-            label="all positions; the arrows lead from one to the next"
-            strength={strengthOf(shade, living)}
-            colour={shade.colour}
-            order={met}
-            selected={selected}
-            select={(state) => set({}, state)}
-            says={says}
-          />
-          <p class="picked" aria-live="polite">
-            <b>{game.states[selected]}</b> {shade.text(shade.numbers[selected])}{" "}
-            <a
-              href={link("board", {
-                ...positionToWords(game, { state: selected, roll: null }),
-                ...goalToWords(game, solved.goal),
-              })}
-            >
-              look at it
-            </a>
-          </p>
-        </section>
-        <section class="card" aria-label="the same as a table">
-          <table class="words">
-            <caption>
-              {ranked.length > IN_TABLE ? `The first ${IN_TABLE} of ${ranked.length}` : `${ranked.length} positions`}:{" "}
-              {shade.words}
-            </caption>
-            <tbody>
-              {ranked.slice(0, IN_TABLE).map((state) => (
-                <tr>
-                  <th scope="row">
-                    <button onClick={() => set({}, state)}>{game.states[state]}</button>
-                  </th>
-                  <td class="number">{shade.text(shade.numbers[state])}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </section>
-      </div>
+      <section class="card" aria-label="the map">
+        <Legend hue={shade.hue} title={shade.words} ticks={ticksOf(shade, living)} none={shade.none} />
+        <StateMap
+          label="all positions; the arrows lead from one to the next"
+          width={1104}
+          strength={shade.numbers.map(strengthOf(shade, living))}
+          hue={shade.hue}
+          order={met}
+          selected={selected}
+          select={(state) => set({}, state)}
+          says={(state) => shade.text(shade.numbers[state])}
+          goal={solved.goal}
+        />
+      </section>
+      <section class="card" aria-label="the same as a table">
+        <table class="words">
+          <caption>
+            {ranked.length > IN_TABLE ? `The first ${IN_TABLE} of ${ranked.length}` : `${ranked.length} positions`}:{" "}
+            {shade.words}
+          </caption>
+          <tbody>
+            {ranked.slice(0, IN_TABLE).map((state) => (
+              <tr>
+                <th scope="row">
+                  <button onClick={() => set({}, state)}>{game.states[state]}</button>
+                </th>
+                <td class="number">{shade.text(shade.numbers[state])}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
     </div>
   );
 }

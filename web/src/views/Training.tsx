@@ -1,13 +1,20 @@
-// Trainings: a slider through the measurements, the mistakes that are left, and a map of where they lie.
+// Trainings on one axis of steps: their regret, and the mistakes that are left where the slider is.
 
+import { useSignal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
 import { address, go } from "../address";
+import type { Run } from "../data/game";
+import { goalFromWords, unitOf } from "../exact/goals";
 import { Badge } from "../parts/Badge";
 import { PlayerPicker } from "../parts/PlayerPicker";
+import { latest, RegretChart, regretShown } from "../parts/RegretChart";
+import { countShown } from "../parts/scales";
 import { useSession } from "../session";
 import { Mistakes } from "../training/Mistakes";
-import { RegretChart, regretShown, stepsShown } from "../training/RegretChart";
 
 const NOBODY = { name: "nothing", colour: "", dashes: [] };
+const FIRST_LOOK = 0.3; // of the measurements
+const PAUSE = 600; // milliseconds between two measurements
 
 export function Training() {
   const { game } = useSession();
@@ -17,10 +24,23 @@ export function Training() {
   const beside =
     named(words.beside) ?? (words.beside === undefined ? game.runs.find((other) => other !== run) : undefined);
   const runs = beside && beside !== run ? [run, beside] : [run];
-  const share = Math.min(1, Math.max(0, Number(words.at ?? 0.3) || 0)); // how far through the trainings one looks
-  const at = runs.map((each) => Math.round(share * (each.steps.length - 1)));
+  const all = [...new Set(runs.flatMap(({ steps }) => steps))].sort((one, other) => one - other);
+  const asked = /^\d+$/.test(words.step) ? Number(words.step) : all[Math.round(FIRST_LOOK * (all.length - 1))];
+  const at = latest(all, asked);
+  const step = all[at];
   const set = (changes: Record<string, string>) =>
-    go("training", { run: run.name, beside: runs[1]?.name ?? NOBODY.name, at: `${share}`, ...changes }, true);
+    go("training", { run: run.name, beside: runs[1]?.name ?? NOBODY.name, step: `${step}`, ...changes }, true);
+  const playing = useSignal(false);
+  useEffect(() => {
+    if (!playing.value) return;
+    if (at === all.length - 1) playing.value = false;
+    const timer = setTimeout(() => set({ step: `${all[at + 1]}` }), PAUSE);
+    return () => clearTimeout(timer);
+  }, [playing.value, step]);
+  const play = () => {
+    playing.value = !playing.value;
+    if (at === all.length - 1) set({ step: `${all[0]}` });
+  };
   return (
     <div class="main">
       <div class="fields">
@@ -36,32 +56,48 @@ export function Training() {
       </div>
       <section class="card" aria-labelledby="regret">
         <h2 id="regret">How much is lost against perfect play</h2>
-        {runs.map((each, place) => (
+        {runs.map((each) => (
           <p class="told">
-            <Badge look={each} /> loses <b>{regretShown(each.regret[at[place]])}</b> after{" "}
-            {stepsShown(each.steps[at[place]])} steps
+            <Badge look={each} /> loses <b>{regretShown(each.regret[latest(each.steps, step)])}</b> after{" "}
+            {countShown(each.steps[latest(each.steps, step)])} steps
           </p>
         ))}
-        <RegretChart runs={runs} at={at} />
-        <label class="wide">
-          <span>when</span>
-          <input
-            type="range"
-            min="0"
-            max={run.steps.length - 1}
-            value={at[0]}
-            aria-valuetext={`after ${stepsShown(run.steps[at[0]])} steps`}
-            onInput={(event) =>
-              set({ at: (Number(event.currentTarget.value) / Math.max(1, run.steps.length - 1)).toFixed(4) })
-            }
-          />
-        </label>
+        <RegretChart
+          room={1060}
+          lines={runs}
+          cursor={step}
+          pick={(steps) => set({ step: `${steps}` })}
+          counted="steps"
+          unit={unitsOf(runs)}
+        />
+        <div class="player">
+          <button class="plain first" onClick={play}>
+            {playing.value ? "pause" : "play"}
+          </button>
+          <label class="wide">
+            <span>when</span>
+            <input
+              type="range"
+              min="0"
+              max={all.length - 1}
+              value={at}
+              aria-valuetext={`after ${countShown(step)} steps`}
+              onInput={(event) => set({ step: `${all[Number(event.currentTarget.value)]}` })}
+            />
+            <b>{countShown(step)}</b>
+          </label>
+        </div>
       </section>
       <div class="columns even">
-        {runs.map((each, place) => (
-          <Mistakes key={each.name} run={each} at={at[place]} />
+        {runs.map((each) => (
+          <Mistakes key={each.name} run={each} at={latest(each.steps, step)} />
         ))}
       </div>
     </div>
   );
+
+  function unitsOf(shown: Run[]): string {
+    const units = shown.map(({ objective }) => unitOf(game, goalFromWords(game, { for: objective })));
+    return [...new Set(units)].join("; ");
+  }
 }

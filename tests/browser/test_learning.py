@@ -1,0 +1,183 @@
+"""The learner on the page: its curve is that of the same method in Python, measured by `stb_gym`."""
+
+import itertools
+import math
+import re
+
+import numpy as np
+import pytest
+from playwright.sync_api import expect
+
+import stb_gym
+from stb_gym import ShutTheBox, strategy
+from stb_gym.explorer import explorer_page
+from stb_gym.games import rolls
+from stb_gym.solver import compile_game
+from tests import ROOT
+from tests.browser.test_board import READ, address
+
+SMALL = ShutTheBox(tiles=5)
+CURVE = """() => [...document.querySelectorAll("[aria-label='the curve'] tbody tr")]
+    .map((row) => [...row.cells].map((cell) => Number(cell.textContent.replaceAll(",", ""))))"""
+EPISODES = "() => Number(document.querySelector('.count b').textContent.replaceAll(',', ''))"
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    games = {"box": ShutTheBox(), "small": SMALL}
+    for name, game in games.items():
+        (folder / f"{name}.html").write_text(explorer_page(game))
+    return {name: (folder / f"{name}.html").as_uri() for name in games}
+
+
+def learn(page, episodes):
+    """Press start, wait for so many episodes, and press pause; return the curve, [K, 2] episodes and regret."""
+    page.get_by_role("button", name="start", exact=True).click()
+    page.wait_for_function(f"{EPISODES} >= {episodes}")
+    page.get_by_role("button", name="pause").click()
+    return np.array(page.evaluate(CURVE))
+
+
+def fractions(seed):
+    """Yield the random fractions of the page (mulberry32)."""
+    whole = 2**32
+    at = (seed * 0x9E3779B1 + 0x7F4A7C15) % whole
+    while True:
+        at = (at + 0x6D2B79F5) % whole
+        mixed = (at ^ at >> 15) * (1 | at) % whole
+        mixed = (mixed + (mixed ^ mixed >> 7) * (61 | mixed)) % whole ^ mixed
+        yield (mixed ^ mixed >> 14) / whole
+
+
+def q_learning(game, explore, rate, seed, objective):
+    """Yield the greedy policy before each episode of Q-learning of afterstate values."""
+    tables = compile_game(game)
+    utility = stb_gym.solve(game, objective).objective.utilities(tables.final_score)
+    values, corrections, random = np.zeros(tables.states), np.zeros(tables.states), fractions(seed)
+
+    def edge(node):
+        start = tables.edge_start[node]
+        return start + values[tables.edge_next[start : tables.edge_start[node + 1]]].argmax()
+
+    while True:
+        yield np.array([tables.edge_action[edge(n)] if tables.choices[n] else 0 for n in range(len(tables.choices))])
+        state, playing = tables.start, True
+        while playing:
+            throws = rolls(game, int(tables.dice[state])).of_throw
+            node = tables.node_start[state] + throws[int(next(random) * len(throws))]
+            playing = tables.choices[node] > 0
+            if playing:
+                greedy = edge(node)
+                target = values[tables.edge_next[greedy]]
+            else:
+                target = utility[state]
+            corrections[state] += 1
+            values[state] += (rate or 1 / corrections[state]) * (target - values[state])
+            if playing:
+                taken = greedy
+                if next(random) < explore:
+                    taken = tables.edge_start[node] + int(next(random) * tables.choices[node])
+                state = tables.edge_next[taken]
+
+
+@pytest.mark.parametrize(
+    ("words", "explore", "rate", "objective"),
+    [("explore=0.1&seed=7", 0.1, None, "score"), ("explore=0.3&rate=0.1&seed=7&for=shut", 0.3, 0.1, "shut")],
+)
+def test_the_curve_is_the_exact_regret_of_the_same_method_in_python(reader, words, explore, rate, objective):
+    page = reader.visit(f"learn?{words}", "small")
+    curve = learn(page, 400)
+    curve = curve[curve[:, 0] <= 400]
+    policies = q_learning(SMALL, explore, rate, 7, objective)
+    after = list(itertools.islice(policies, 401))
+    regret = [stb_gym.evaluate(SMALL, after[int(episodes)], objective).regret for episodes in curve[:, 0]]
+    assert len(curve) > 35
+    assert curve[:, 1] == pytest.approx(np.array(regret), abs=1e-9)
+
+
+def test_the_analysis_shows_the_moves_of_the_learner(reader):
+    page, tables = reader.visit("learn?seed=2", "small"), compile_game(SMALL)
+    for _ in range(30):
+        page.get_by_role("button", name="one episode").click()
+    [_, regret] = page.evaluate(CURVE)[-1]
+    [[episodes, _], *_] = page.evaluate(CURVE)[::-1]
+    assert regret > 0
+    assert episodes <= int(page.evaluate(EPISODES)) == 30
+    mistakes = page.locator("[aria-label='its mistakes'] tbody a")
+    costliest = mistakes.first.inner_text()
+    nodes = tables.decisions.tolist()
+    found = page.evaluate(READ, [address(SMALL, node, "for=score") for node in nodes])
+    policy = np.zeros(len(tables.choices), int)
+    for node, board in zip(nodes, found, strict=True):
+        [edge] = [row["edge"] for row in board["rows"] if {"your learner", "everybody"} & set(row["who"])]
+        policy[node] = tables.edge_action[edge]
+    evaluation = stb_gym.evaluate(SMALL, policy)
+    assert evaluation.regret == pytest.approx(regret, abs=1e-9)
+    assert costliest == tables.describe_node(evaluation.mistakes(1)[0].node)
+
+
+def test_the_same_settings_give_the_same_curve_at_any_speed(reader):
+    curves = []
+    for seed, speed in ((3, "full speed"), (3, "2,000 a second"), (4, "full speed")):
+        page = reader.visit(f"learn?seed={seed}")
+        page.get_by_label("speed").select_option(speed)
+        curves.append(learn(page, 1500)[:50])
+    assert curves[0].tolist() == curves[1].tolist()
+    assert curves[0].tolist() != curves[2].tolist()
+
+
+def test_it_learns_to_play_better_than_chance_and_than_the_heuristics(visitor):
+    page, game = visitor.visit("learn"), ShutTheBox()
+    assert page.evaluate("() => new Promise((done) => setTimeout(done, 300))") is None
+    assert page.evaluate(EPISODES) == 0  # nothing starts by itself
+    levels = page.locator(".level text")
+    names = ["random", levels.last.text_content()]
+    assert levels.first.text_content() == "random play"
+    curve = learn(page, 100_000)
+    limits = [stb_gym.evaluate(game, strategy(game, name)).regret for name in names]
+    assert curve[0, 1] > limits[0] > limits[1] > curve[-1, 1] > 0
+    heuristics = ("biggest-first", "lowest-first", "most-first", "nine-eight-seven")
+    assert all(stb_gym.evaluate(game, strategy(game, name)).regret > limits[1] for name in heuristics)
+    visitor.look()
+    page.get_by_role("link", name="Map").click()
+    page.get_by_role("button", name="what is lost there").click()
+    page.get_by_role("combobox", name=re.compile("^by")).select_option("your learner")
+    page.get_by_role("link", name="Learn").click()
+    assert page.evaluate(CURVE) == curve.tolist()
+    page.get_by_role("button", name="start over").click()
+    assert page.evaluate(EPISODES) == 0
+
+
+def test_earlier_curves_stay_to_compare_with(visitor):
+    page = visitor.visit("learn")
+    first = learn(page, 300)
+    for rate in ("0.3", "0.1", "0.03"):
+        page.get_by_label("learning rate").select_option(rate)
+        expect(page.locator(".told").first).to_contain_text(f"rate {rate}")
+        learn(page, 300)
+    expect(page.locator(".told")).to_have_count(3)
+    assert len(set(page.locator(".line").evaluate_all("lines => lines.map(line => line.style.color)"))) == 3
+    visitor.look()
+    page.get_by_role("button", name="chance to shut").click()
+    expect(page.locator(".told")).to_have_count(1)
+    page.get_by_role("button", name="fewest points").click()
+    page.get_by_label("learning rate").select_option("null")
+    assert len(page.evaluate(CURVE)) == 1 < len(first)  # the oldest was forgotten
+
+
+def test_the_learner_imports_nothing_exact():
+    source = (ROOT / "web" / "src" / "learn" / "learner.ts").read_text()
+    assert set(re.findall(r'from "(.*)"', source)) == {"../data/dice", "../data/game"}
+
+
+def test_the_level_lines_are_at_their_regret(reader):
+    page, game = reader.visit("learn"), ShutTheBox()
+    ticks = page.evaluate(
+        """() => [...document.querySelectorAll(".chart .tick:not(.across)")].map((tick) => [
+            Number(tick.querySelector("text").textContent), Number(tick.querySelector("line").getAttribute("y1"))])"""
+    )
+    [(_, low), *_, (_, high)] = ticks = [(math.log10(value), y) for value, y in ticks if value]
+    y = float(page.locator(".level line").first.get_attribute("y1"))
+    random = math.log10(stb_gym.evaluate(game, strategy(game, "random")).regret)
+    assert random == pytest.approx(np.interp(y, [high, low], [ticks[-1][0], ticks[0][0]]), abs=1e-6)

@@ -1,0 +1,101 @@
+"""Links: what is shown has a title, what is not there is named in one line, and the keyboard arrives at the heading."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.test_views import PERFECT
+
+TITLES = {
+    "board": "Analysis: open 1,2,3,4,5,6,7,8,9",
+    "board?open=1,4,5&roll=9": "Analysis: open 1,4,5, roll 9",
+    "map?open=1,4,5": "Map: open 1,4,5",
+    "learn?explore=0.3&rate=0.1&seed=4": "Learn: exploration 30%, rate 0.1, seed 4",
+    "training?run=fitted-q-small-0&step=2000": "Training: fitted-q-small-0 after 2 k steps",
+    "drill?seed=3": "Drill: number 3",
+}
+USUAL = "This link names a {} that the page does not have: {}; shown is the usual one."
+GOAL = "This link names a goal that the game does not have: {}; shown is "
+POSITION = "This link names a position that the game does not have: {}; shown is the start."
+NOTICES = {
+    "nowhere?x": "This link names a view that the page does not have: nowhere; shown is ",
+    "toString": "This link names a view that the page does not have: toString; shown is ",
+    "board?open=77&roll=9": POSITION.format("open=77, roll=9"),
+    "board?open=1,4,5&roll=13": POSITION.format("open=1,4,5, roll=13"),
+    "board?roll=7,1": POSITION.format("roll=7,1"),
+    "map?open=4,14": POSITION.format("open=4,14"),
+    "map?by=loss&player=nobody": USUAL.format("player", "nobody"),
+    "map?by=toString": USUAL.format("colouring", "toString"),
+    "training?run=x": USUAL.format("training", "x"),
+    "training?step=soon": USUAL.format("step", "soon"),
+    "learn?rate=2": USUAL.format("learning rate", "2"),
+    "learn?seed=-1": USUAL.format("seed", "-1"),
+    "board?for=win:3": GOAL.format("for=win:3") + "the fewest points.",
+    "board?for=round&after=9": GOAL.format("for=round, after=9") + "a round: first to play, 3 to come.",
+    "board?open=1,4,5&shut=6": "This link has words that the page does not know: shut=6.",
+}
+SENSIBLE = [
+    *("", "board", "board?roll=4,5", "board?open=4,1", "board?open=1,4,5&roll=9&for=shut", "board?for=score"),
+    *("board?for=at-most:0", "training?beside=nothing", "learn?explore=0&seed=0", "drill?seed=3"),
+    *("board?for=round&lead=12&holders=1&after=2&ties=split", "map?by=differ&player=random&other=optimal&open=1"),
+    "play?seed=2&coach=during",
+]
+
+
+@pytest.mark.parametrize("asked", TITLES)
+def test_every_page_has_its_title(reader, asked):
+    page = reader.visit(asked)
+    expect(page).to_have_title(f"{TITLES[asked]} · Shut the box")
+    expect(page.get_by_role("status")).to_have_count(0)
+
+
+def test_the_title_follows_the_visitor(reader):
+    page = reader.visit("board?open=1,4,5&roll=9")
+    page.get_by_role("button", name="before the throw").click()
+    expect(page).to_have_title("Analysis: open 1,4,5 · Shut the box")
+    page.go_back()
+    expect(page).to_have_title("Analysis: open 1,4,5, roll 9 · Shut the box")
+    page.get_by_role("link", name="Map").click()
+    expect(page).to_have_title("Map: open 1,4,5, roll 9 · Shut the box")
+
+
+@pytest.mark.parametrize("asked", NOTICES)
+def test_what_a_link_asks_for_in_vain_is_named(reader, asked):
+    page = reader.visit(asked)
+    notice = page.get_by_role("status")
+    assert notice.inner_text().startswith(NOTICES[asked])
+    if "position" in NOTICES[asked]:
+        start = "open 1,2,3,4,5,6,7,8,9"
+        assert start in page.title()
+        assert f"{PERFECT.value:.3f}" in page.locator("main").inner_text()
+        assert "roll" not in page.title()
+    reader.look()
+    page.get_by_role("link", name="Analysis").click()
+    page.get_by_role("button", name="9", exact=True).first.click()
+    expect(notice).to_have_count(0)
+
+
+@pytest.mark.parametrize("asked", SENSIBLE)
+def test_a_sensible_link_needs_no_notice(reader, asked):
+    assert reader.visit(asked).get_by_role("status").count() == 0
+
+
+def test_whoever_follows_a_link_arrives_at_the_heading(visitor):
+    page = visitor.visit("training")
+    focused = "document.activeElement.tagName"
+    assert page.evaluate(focused) == "BODY"
+    heading = page.locator("main h2").first
+    page.get_by_role("link", name="Map").click()
+    expect(heading).to_be_focused()
+    page.get_by_role("link", name="Training").focus()
+    page.keyboard.press("Enter")
+    expect(heading).to_be_focused()
+    page.get_by_role("link", name=re.compile("^open")).last.click()
+    expect(heading).to_have_text(re.compile("^Best"))
+    expect(heading).to_be_focused()
+    expect(heading).to_be_in_viewport()
+    button = page.locator("tbody th button").first
+    button.click()
+    expect(heading).not_to_be_focused()
+    visitor.look()

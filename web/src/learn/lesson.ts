@@ -1,0 +1,62 @@
+// A learner with its curve: its exact regret, measured more and more rarely as the episodes go on.
+
+import { signal, type ReadonlySignal } from "@preact/signals";
+import type { Player } from "../data/game";
+import { utilityOf } from "../exact/goals";
+import type { Solved } from "../exact/solved";
+import type { Session } from "../session";
+import { makeLearner, type Settings } from "./learner";
+
+export const MOST_EPISODES = 10_000_000;
+const BETWEEN = 1.1; // the ratio of the episodes of two measurements
+const AT_ONCE = 64; // episodes between two looks at the clock
+
+export interface Measured {
+  steps: number[]; // the episodes before each measurement
+  regret: number[];
+  player: Player; // the greedy player at the last of them
+  estimate: number; // the utility that the learner expects at the start
+}
+
+export interface Lesson {
+  name: string;
+  solved: Solved;
+  episodes: ReadonlySignal<number>;
+  measured: ReadonlySignal<Measured>;
+  learn: (episodes: number, until: () => boolean) => number; // returns for how many episodes there was time
+}
+
+export function makeLesson(session: Session, solved: Solved, settings: Settings, name: string, colour: string): Lesson {
+  const { game } = session;
+  const learner = makeLearner(game, utilityOf(game, solved.goal), settings);
+  const measure = (after: number, { steps, regret }: Pick<Measured, "steps" | "regret">): Measured => {
+    const player = { name: "your learner", how: "", colour, dashes: [], edges: learner.moves() };
+    return {
+      steps: [...steps, after],
+      regret: [...regret, session.judged(solved, player).regret],
+      player,
+      estimate: learner.values[game.start],
+    };
+  };
+  const episodes = signal(0);
+  const measured = signal(measure(0, { steps: [], regret: [] }));
+  const learn = (wanted: number, until: () => boolean) => {
+    const before = episodes.value;
+    const last = Math.min(before + wanted, MOST_EPISODES);
+    let [now, next] = [before, nextAfter(measured.value.steps.at(-1)!)];
+    while (now < last && !(now % AT_ONCE === 0 && until())) {
+      learner.episode();
+      now += 1;
+      if (now < next) continue;
+      measured.value = measure(now, measured.value);
+      next = nextAfter(now);
+    }
+    episodes.value = now;
+    return now - before;
+  };
+  return { name, solved, episodes, measured, learn };
+}
+
+function nextAfter(episodes: number): number {
+  return Math.min(MOST_EPISODES, Math.max(episodes + 1, Math.ceil(episodes * BETWEEN)));
+}

@@ -1,0 +1,23 @@
+// What the colours of a map stand for.
+
+interface Props {
+  hue: string;
+  title: string;
+  ticks: { at: number; words: string }[]; // from 0 to 1
+  none?: string; // what a pale square means, where there are any
+}
+
+export function Legend({ hue, title, ticks, none }: Props) {
+  return (
+    <div class={`legend ${hue}`} role="group" aria-label="colours">
+      <span>{title}</span>
+      <div class="ramp">
+        <div />
+        {ticks.map(({ at, words }) => (
+          <span style={{ left: `${100 * at}%` }}>{words}</span>
+        ))}
+      </div>
+      {none && <span class="none">{none}</span>}
+    </div>
+  );
+}

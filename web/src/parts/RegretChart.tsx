@@ -1,0 +1,113 @@
+// How the regret of trainings falls: both axes logarithmic, a line for each, and a cursor where one looks.
+
+import type { Look } from "../data/game";
+import { inkOf } from "./Badge";
+import { countShown, logAxis, tickShown } from "./scales";
+import { narrow } from "./screen";
+
+const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [280, 60, 20, 26, 44];
+
+export interface Line extends Look {
+  steps: number[];
+  regret: number[];
+}
+
+interface Props {
+  room: number; // pixels of width, where the screen is wide
+  lines: Line[];
+  cursor?: number; // a number of steps
+  pick?: (steps: number) => void; // called when a visitor points at the chart
+  levels?: { words: string; regret: number }[]; // to compare with
+  counted: string; // what the steps are called
+  unit: string; // of the regret
+}
+
+export function RegretChart({ room, lines, cursor, pick, levels = [], counted, unit }: Props) {
+  const width = narrow.value ? 360 : room;
+  const across = logAxis(
+    lines.flatMap(({ steps }) => steps),
+    false,
+  );
+  const up = logAxis([...lines.flatMap(({ regret }) => regret), ...levels.map(({ regret }) => regret)], true);
+  const x = (steps: number) => LEFT + across.at(steps) * (width - LEFT - RIGHT);
+  const y = (regret: number) => HEIGHT - BOTTOM - up.at(regret) * (HEIGHT - TOP - BOTTOM);
+  const left = (level: number) => lines.every(({ regret: [first] }) => first > 4 * level); // where lines are not yet
+  const says = lines.map(({ name, steps, regret }) => {
+    const at = latest(steps, cursor);
+    return `${name} loses ${regretShown(regret[at])} after ${countShown(steps[at])} ${counted}`;
+  });
+  const point = (event: PointerEvent) => {
+    if (!pick || (event.type === "pointermove" && !event.buttons)) return;
+    const box = (event.currentTarget as Element).getBoundingClientRect();
+    const place = ((event.clientX - box.left) / box.width) * width;
+    const all = lines.flatMap(({ steps }) => steps).sort((one, other) => one - other);
+    pick(all[latest(all.map(x), place)]);
+  };
+  return (
+    <svg
+      class={pick ? "chart picking" : "chart"}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      role="img"
+      aria-label={`Regret by ${counted}. ${says.join("; ")}`}
+      onPointerDown={point}
+      onPointerMove={point}
+    >
+      <text x="2" y="12">
+        regret ({unit})
+      </text>
+      {up.ticks.map((regret) => (
+        <g class="tick">
+          <line x1={LEFT} x2={width - RIGHT} y1={y(regret)} y2={y(regret)} />
+          <text x={LEFT - 8} y={y(regret) + 4} text-anchor="end">
+            {tickShown(regret)}
+          </text>
+        </g>
+      ))}
+      {across.ticks.map((steps) => (
+        <g class="tick across">
+          <line x1={x(steps)} x2={x(steps)} y1={HEIGHT - BOTTOM} y2={HEIGHT - BOTTOM + 5} />
+          <text x={x(steps)} y={HEIGHT - BOTTOM + 19} text-anchor="middle">
+            {countShown(steps)}
+          </text>
+        </g>
+      ))}
+      <text x={(LEFT + width - RIGHT) / 2} y={HEIGHT - 4} text-anchor="middle">
+        {counted}
+      </text>
+      {lines.map(({ steps, regret, colour, dashes }) => (
+        <polyline
+          class="line"
+          style={{ color: inkOf(colour) }}
+          points={steps.map((step, at) => `${x(step)},${y(regret[at])}`).join(" ")}
+          stroke-dasharray={dashes.map((length) => 2 * length).join(" ")}
+        />
+      ))}
+      {levels.map(({ words, regret }) => (
+        <g class="level">
+          <line x1={LEFT} x2={width - RIGHT} y1={y(regret)} y2={y(regret)} />
+          <text
+            x={left(regret) ? LEFT + 6 : width - RIGHT}
+            y={y(regret) - 5}
+            text-anchor={left(regret) ? "start" : "end"}
+          >
+            {words}
+          </text>
+        </g>
+      ))}
+      {cursor !== undefined && <line class="cursor" x1={x(cursor)} x2={x(cursor)} y1={TOP} y2={HEIGHT - BOTTOM} />}
+      {lines.map(({ steps, regret, colour }) => {
+        const at = latest(steps, cursor);
+        return <circle class="dot" style={{ color: inkOf(colour) }} cx={x(steps[at])} cy={y(regret[at])} r="5" />;
+      })}
+    </svg>
+  );
+}
+
+// The place of the last measurement at or before some number of steps; of the first one if there is none.
+export function latest(steps: number[], cursor = Infinity): number {
+  return Math.max(0, steps.filter((step) => step <= cursor).length - 1);
+}
+
+export function regretShown(regret: number): string {
+  return regret === 0 ? "0" : regret.toPrecision(3);
+}

@@ -1,0 +1,224 @@
+// A learner that is trained on the page, and how far it is from perfect play as it learns.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import { address, go } from "../address";
+import { edgesOf, type Game, type Player } from "../data/game";
+import { goalToWords, inWords, lossShown, shown, unitOf } from "../exact/goals";
+import { makeLesson, MOST_EPISODES, type Lesson } from "../learn/lesson";
+import type { Settings } from "../learn/learner";
+import { EXPLORE, RATES, settingsFromWords, settingsInWords, settingsToWords } from "../learn/settings";
+import { Badge } from "../parts/Badge";
+import { GoalPicker } from "../parts/GoalPicker";
+import { Head } from "../parts/Head";
+import { MistakeTable } from "../parts/MistakeTable";
+import { RegretChart } from "../parts/RegretChart";
+import { countShown } from "../parts/scales";
+import { useSession } from "../session";
+
+const FASTEST = 1e9; // more than any machine can do
+const SPEEDS = {
+  "5 a second": 5,
+  "100 a second": 100,
+  "2,000 a second": 2000,
+  "full speed": FASTEST,
+};
+const EARLIER = 2; // curves that stay to compare with
+const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"]; // more than there are curves: one is free
+const SLICE = 10; // milliseconds of a frame
+
+export function Learn() {
+  const session = useSession();
+  const { game } = session;
+  const solved = session.solved.value;
+  const settings = settingsFromWords(address.value.words);
+  const running = useSignal(false);
+  const speed = useSignal(FASTEST);
+  const again = useSignal(0);
+  const name = settingsInWords(settings);
+  const lesson = useMemo(() => {
+    const lessons = session.lessons.peek();
+    const colour = COLOURS.find((each) => lessons.every(({ measured }) => measured.peek().player.colour !== each))!;
+    const same = lessons.find((each) => each.name === name && each.solved === solved);
+    return same ?? makeLesson(session, solved, settings, name, colour);
+  }, [solved, name, again.value]);
+  useEffect(() => {
+    const others = session.lessons.peek().filter((each) => each !== lesson);
+    session.lessons.value = [...others.slice(-EARLIER), lesson];
+  }, [lesson]);
+  useEffect(
+    () => (running.value ? learning(lesson, speed.value, () => (running.value = false)) : undefined),
+    [lesson, running.value, speed.value],
+  );
+  const { steps, regret, player, estimate } = lesson.measured.value;
+  const { mistakes } = session.judged(solved, player);
+  const others = session.lessons.value.filter((each) => each !== lesson && each.solved === solved);
+  const lines = [lesson, ...others].map((each) => {
+    const { steps, regret, player } = each.measured.value;
+    return { ...player, name: each.name, steps, regret };
+  });
+  const levels = useMemo(() => {
+    const heuristics = game.players.filter((each) => each.how).map((each) => levelOf(each));
+    heuristics.sort((one, other) => one.regret - other.regret);
+    return [levelOf(randomPlayer(game)), ...heuristics.slice(0, 1)];
+    function levelOf(each: Player) {
+      return { words: each.name, regret: session.judged(solved, each).regret };
+    }
+  }, [solved]);
+  const set = (changes: Partial<Settings>) =>
+    go("learn", { ...settingsToWords({ ...settings, ...changes }), ...goalToWords(game, solved.goal) }, true);
+  const restart = () => {
+    running.value = false;
+    session.lessons.value = session.lessons.value.filter((each) => each !== lesson);
+    again.value += 1;
+  };
+  return (
+    <div class="main">
+      <div>
+        <h2>Watch a learner</h2>
+        <p>
+          It plays turns for {inWords(game, solved.goal)} and knows only which moves are legal and where they lead. It
+          learns from the throws and the final scores of its own turns. Perfect play is used to measure it, not to teach
+          it.
+        </p>
+      </div>
+      <div class="fields settings">
+        <label>
+          exploration{" "}
+          <select value={settings.explore} onChange={(event) => set({ explore: Number(event.currentTarget.value) })}>
+            {EXPLORE.map((explore) => (
+              <option value={explore}>{100 * explore}%</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          learning rate{" "}
+          <select
+            value={`${settings.rate}`}
+            onChange={(event) => set({ rate: RATES.find((rate) => `${rate}` === event.currentTarget.value) })}
+          >
+            {RATES.map((rate) => (
+              <option value={`${rate}`}>{rate ?? "1/n, falling"}</option>
+            ))}
+          </select>
+        </label>
+        <label>
+          seed{" "}
+          <input
+            type="number"
+            min="0"
+            max="999999999"
+            value={settings.seed}
+            onChange={(event) => set({ seed: Number(event.currentTarget.value) })}
+          />
+        </label>
+        <label>
+          speed{" "}
+          <select value={speed.value} onChange={(event) => (speed.value = Number(event.currentTarget.value))}>
+            {Object.entries(SPEEDS).map(([words, episodes]) => (
+              <option value={episodes}>{words}</option>
+            ))}
+          </select>
+        </label>
+      </div>
+      <div class="choices">
+        <button
+          class="plain first"
+          disabled={lesson.episodes.value === MOST_EPISODES}
+          onClick={() => (running.value = !running.value)}
+        >
+          {running.value ? "pause" : "start"}
+        </button>
+        <button class="plain" disabled={running.value} onClick={() => lesson.learn(1, () => false)}>
+          one episode
+        </button>
+        <button class="plain" disabled={steps.length < 2} onClick={restart}>
+          start over
+        </button>
+      </div>
+      <div class="columns wide">
+        <section class="card" aria-label="the curve">
+          <Count lesson={lesson} />
+          {lines.map((line) => (
+            <p class="told">
+              <Badge look={line} /> loses <b>{lossShown(solved.goal, line.regret.at(-1)!)}</b> after{" "}
+              {countShown(line.steps.at(-1)!)} episodes
+            </p>
+          ))}
+          <RegretChart room={720} lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
+          <p class="caption">
+            It expects {shown(game, solved.goal, estimate)} at the start of a turn; perfect play expects{" "}
+            {shown(game, solved.goal, solved.values.state[game.start])}.
+          </p>
+          <details>
+            <summary>the curve in numbers</summary>
+            <table>
+              <Head columns={[["episodes"], ["loses", "number"]]} />
+              <tbody>
+                {steps.map((episodes, at) => (
+                  <tr>
+                    <th scope="row">{episodes.toLocaleString("en")}</th>
+                    <td class="number">{regret[at]}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </details>
+          <details>
+            <summary>how it learns</summary>
+            <p>
+              The method is Q-learning of afterstate values. The learner holds a number for every position before a
+              throw. After a throw it corrects the number of its position toward the number of the best position that it
+              can move to, and at the end of a turn toward what the final score is worth. It moves to the best position,
+              or with the probability of exploration to a random one. A learning rate of 1/n averages: n counts the
+              corrections of the position. See Sutton and Barto, <cite>Reinforcement Learning: An Introduction</cite>,
+              2nd edition (2018), sections 6.5 and 6.8. The curve shows the exact regret of its moves without
+              exploration. The same settings give the same curve.
+            </p>
+          </details>
+        </section>
+        <section class="card" aria-label="its mistakes">
+          <h3>
+            Its mistakes <small>{mistakes.length}</small>
+          </h3>
+          <MistakeTable mistakes={mistakes} solved={solved} />
+        </section>
+      </div>
+      <GoalPicker />
+    </div>
+  );
+}
+
+function Count({ lesson }: { lesson: Lesson }) {
+  const episodes = lesson.episodes.value;
+  return (
+    <p class="count">
+      <b>{episodes.toLocaleString("en")}</b> episodes{episodes === MOST_EPISODES && ", the end"}
+    </p>
+  );
+}
+
+// Learn a little in every frame; returns a function that stops it.
+function learning(lesson: Lesson, speed: number, ended: () => void): () => void {
+  let before = performance.now();
+  let owed = 0;
+  let frame = requestAnimationFrame(slice);
+  return () => cancelAnimationFrame(frame);
+  function slice(now: number) {
+    owed = Math.min(owed + (speed * Math.max(0, now - before)) / 1000, speed);
+    before = now;
+    const end = performance.now() + SLICE;
+    owed -= lesson.learn(Math.floor(owed), () => performance.now() > end);
+    if (lesson.episodes.peek() === MOST_EPISODES) ended();
+    else frame = requestAnimationFrame(slice);
+  }
+}
+
+function randomPlayer(game: Game): Player {
+  const chances = new Float64Array(game.next.length);
+  for (let node = 0; node < game.nodeState.length; node++) {
+    const edges = edgesOf(game, node);
+    for (const edge of edges) chances[edge] = 1 / edges.length;
+  }
+  return { name: "random play", how: "", colour: "", dashes: [], chances };
+}
