@@ -1,6 +1,6 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes the tables of the pages of agents, of exact-8 and of hardness, and draws their pictures. As an extension of
+It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. As an extension of
 Sphinx it writes the page of curves into the site.
 """
 
@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 from docs.pictures import draw, draw_curves
 from stb_gym import hardness
 from stb_gym.output import write_text
-from training.compare import baselines
+from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
@@ -37,13 +37,27 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-PAGES = [DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")]
+PAGES = [DOCS.parent / "README.md", *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models"))]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
 BUDGET = 1_000_000
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
+NAMES = {  # of agents for the reader of the README
+    "afterstates": "network of afterstates, `agents/afterstates.py`",
+    "certainty-equivalence": "certainty equivalence",
+    "greedy-step": "*one greedy step* on the values of random play",
+    "fitted-q": "fitted Q, `agents/fitted_q.py`",
+    "ppo": "masked PPO, `agents/ppo.py`",
+    "sb3-maskable-ppo-tuned": "tuned MaskablePPO",
+    "dqn": "masked DQN, `agents/dqn.py`",
+    "sb3-maskable-ppo": "stock MaskablePPO",
+    "q-learning": "tabular Q-learning",
+    "biggest-first": "*biggest-first*, a heuristic",
+    "sb3-ppo": "stock PPO, no masks",
+    "sb3-dqn": "stock DQN, no masks",
+}
 
 
 def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
@@ -78,6 +92,17 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
     budgets = sorted(ends["budget"].unique())
     rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in names)
     return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
+
+
+def front_table(task: Task, measurements: pd.DataFrame) -> str:
+    """Return the regrets of NAMES after equal steps as Markdown, best first."""
+    rows = []
+    for row in compare_agents(task, measurements[measurements["budget"] == BUDGET]):
+        if name := NAMES.get(row["agent"]):
+            between = f" ({rounded(row['low'])} to {rounded(row['high'])})" if "low" in row else ""
+            minutes = f"{row['seconds'] / 60:.2g}" if "seconds" in row else ""
+            rows.append([name, rounded(row["regret"]) + between, minutes])
+    return markdown([f"nine tiles, {BUDGET // 10**6}M steps", "points lost in a turn", "processor minutes"], rows)
 
 
 def departures_table(results: pd.DataFrame) -> str:
@@ -214,7 +239,9 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
 def tables() -> dict[str, str]:
     """Return today's tables by the headings that they stand below."""
     folder = RESULTS.parent
-    found = {HEADINGS[name]: table(*measured) for name, measured in by_task(read_measurements([RESULTS])).items()}
+    measured = by_task(read_measurements([RESULTS]))
+    found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
+    found["How close do agents get?"] = front_table(*measured[TASK])
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
     found["What differs from the textbook, and what it is worth"] = departures_table(changes)
     found["Results"] = exact8_table(read_exact8())

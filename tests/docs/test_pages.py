@@ -143,12 +143,6 @@ def test_the_game_that_the_coach_accounts_for(monkeypatch, capsys):
     assert account in capsys.readouterr().out
 
 
-def test_the_regret_of_a_heuristic():
-    [(name, regret)] = re.findall(r"^\| \*(\S+)\*, a heuristic \| ([\d.]+) \|", README.read_text(), re.MULTILINE)
-    game = stb_gym.ShutTheBox()
-    assert regret == f"{stb_gym.evaluate(game, stb_gym.strategy(game, name)).regret:.5f}"
-
-
 # What the code writes of the pages
 
 

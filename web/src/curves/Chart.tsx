@@ -32,7 +32,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
   );
   const up = axis([...means, MARGIN * Math.max(...means)], logY);
   const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - RIGHT);
-  const toY = (value: number) => height - BOTTOM - Math.min(1, up.at(value)) * (height - TOP - BOTTOM);
+  const toY = (value: number) => height - BOTTOM - Math.min(1, Math.max(0, up.at(value))) * (height - TOP - BOTTOM);
   const points = (agent: Agent, values: number[], places = drawn(agent)) =>
     places.map((place) => `${toX(agent[x][place]).toFixed(1)},${toY(values[place]).toFixed(1)}`);
   const pickNearest = (event: PointerEvent & { currentTarget: SVGSVGElement }) => {
