@@ -12,7 +12,7 @@ from docutils.nodes import SkipNode, paragraph
 from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 
-from docs.gallery import picture_tags, playable, relative, tags_of, write_pages
+from docs.gallery import linked, picture_tags, playable, relative, tags_of, write_pages
 from docs.written import written
 
 ROOT = Path(__file__).parent.parent
@@ -82,6 +82,7 @@ def setup(app):
     app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _copy_notebooks)
     app.connect("build-finished", _write_pages_to_play)
+    app.connect("build-finished", _link_curves)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
 
 
@@ -108,6 +109,14 @@ def _write_pages_to_play(app, error):
         below = MarkdownIt("commonmark").enable("table").render(written(Path(app.srcdir, "home.md").read_text()))
         below = re.sub(r'href="([\w/]+)\.(?:md|ipynb)"', r'href="\1.html"', below)
         write_pages(Path(app.outdir), html_baseurl, f'<section class="home" aria-label="stb_gym">{below}</section>')
+
+
+def _link_curves(app, error):
+    """Give the page of curves its icon, what links show of it, and links within the site."""
+    if error is None:
+        path = Path(app.outdir, "curves.html")
+        page = linked(path.read_text(), html_baseurl, playable()[0].name, "")
+        path.write_text(page.replace("<title>", f"{ICON}\n<title>", 1))
 
 
 def _finish_page(app, name, template, context, doctree):
