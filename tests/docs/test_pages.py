@@ -96,10 +96,10 @@ def test_figures_in_answers_are_those_below_the_commands_that_are_folded_away():
         assert [figure for figure in found if not is_printed(figure, commands)] == [], answer
 
 
-def test_pictures_of_results_are_there_for_light_and_for_dark_pages():
+def test_pictures_are_there_for_light_and_for_dark_pages():
     pair = re.compile(r'srcset="(.*)">\n<img src="(.*)" alt')
     found = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
-    assert {Path(light).name for *_, light in found} == {"curves.png", "exact8.png", "parts.png"}
+    assert {Path(light).name for *_, light in found} == {"curves.png", "exact8.png", "explorer.png", "parts.png"}
     assert README in {page for page, *_ in found}
     for page, dark, light in found:
         assert dark == light.replace(".png", "-dark.png")
@@ -112,7 +112,7 @@ def test_pictures_of_results_are_there_for_light_and_for_dark_pages():
             assert f"({light}){{.only-light}}" in written(page.read_text())
             assert f"({dark}){{.only-dark}}" in written(page.read_text())
     for page in PAGES:
-        assert not re.search(r"!\[.*\]\(\S*(curves|exact8|parts)\.png", page.read_text())
+        assert not re.search(r"!\[.*\]\(\S*(curves|exact8|explorer|parts)\.png", page.read_text())
 
 
 def test_published_figures_are_ours_rounded():
