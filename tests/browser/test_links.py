@@ -13,7 +13,7 @@ TITLES = {
     "map?open=1,4,5": "Map: open 1,4,5",
     "learn?explore=0.3&rate=0.1&seed=4": "Learn: exploration 30%, rate 0.1, seed 4",
     "training?run=fitted-q-small-0&step=2000": "Training: fitted-q-small-0 after 2 k steps",
-    "drill?seed=3": "Drill: number 3",
+    "drill?seed=3": "Drill: seed 3",
 }
 USUAL = "This link names a {} that the page does not have: {}; shown is the usual one."
 GOAL = "This link names a goal that the game does not have: {}; shown is "
@@ -47,7 +47,7 @@ SENSIBLE = [
 def test_every_page_has_its_title(reader, asked):
     page = reader.visit(asked)
     expect(page).to_have_title(f"{TITLES[asked]} · Shut the box")
-    expect(page.get_by_role("status")).to_have_count(0)
+    expect(page.locator(".notice")).to_have_count(0)
 
 
 def test_the_title_follows_the_visitor(reader):
@@ -63,7 +63,7 @@ def test_the_title_follows_the_visitor(reader):
 @pytest.mark.parametrize("asked", NOTICES)
 def test_what_a_link_asks_for_in_vain_is_named(reader, asked):
     page = reader.visit(asked)
-    notice = page.get_by_role("status")
+    notice = page.locator(".notice")
     assert notice.inner_text().startswith(NOTICES[asked])
     if "position" in NOTICES[asked]:
         start = "open 1,2,3,4,5,6,7,8,9"
@@ -78,7 +78,7 @@ def test_what_a_link_asks_for_in_vain_is_named(reader, asked):
 
 @pytest.mark.parametrize("asked", SENSIBLE)
 def test_a_sensible_link_needs_no_notice(reader, asked):
-    assert reader.visit(asked).get_by_role("status").count() == 0
+    assert reader.visit(asked).locator(".notice").count() == 0
 
 
 def test_whoever_follows_a_link_arrives_at_the_heading(visitor):
