@@ -1,7 +1,7 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. As an extension of
-Sphinx it writes the page of curves into the site.
+It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. As
+an extension of Sphinx it writes the page of curves into the site.
 """
 
 import re
@@ -37,7 +37,10 @@ if TYPE_CHECKING:
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
-PAGES = [DOCS.parent / "README.md", *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models"))]
+PAGES = [
+    DOCS.parent / "README.md",
+    *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")),
+]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
