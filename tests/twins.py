@@ -90,7 +90,8 @@ def around_four(points):
 
 
 def halves(points):
-    return 0.5 ** points.astype(float)
+    """Return utilities that fall by half, but not below what floats tell apart beside 1."""
+    return 0.5 ** np.minimum(points, 30).astype(float)
 
 
 def thirds(points):
