@@ -155,7 +155,7 @@ def watch(
 def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dict[str, Any]:
     """Write a web page to explore a game offline.
 
-    It shows every position and everybody's moves, plays games with a coach, and shows trainings.
+    It shows every position and the moves of all players, plays games with a coach, and shows trainings.
 
     Args:
         game: the rules.

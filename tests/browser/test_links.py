@@ -81,7 +81,7 @@ def test_a_sensible_link_needs_no_notice(reader, asked):
     assert reader.visit(asked).locator(".notice").count() == 0
 
 
-def test_whoever_follows_a_link_arrives_at_the_heading(visitor):
+def test_a_link_moves_the_focus_to_the_heading(visitor):
     page = visitor.visit("training")
     focused = "document.activeElement.tagName"
     assert page.evaluate(focused) == "BODY"

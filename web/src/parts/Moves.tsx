@@ -12,7 +12,7 @@ interface Props {
   node: number;
   solved: Solved;
   players: Player[];
-  chosen?: number; // an edge that is marked as one's own
+  chosen?: number; // the edge that the player chose
   take?: (edge: number) => void;
 }
 

@@ -1,4 +1,4 @@
-// Whoever follows a link or a tab to another view arrives at its heading, by keyboard and by ear.
+// After a link or a tab leads to another view, the focus is on its heading, for keyboards and screen readers.
 
 import { useEffect, useRef } from "preact/hooks";
 import { address } from "../address";

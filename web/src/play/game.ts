@@ -1,4 +1,4 @@
-// A game of one's own, worked out anew from the address: who plays, the seed of the dice, and the moves so far.
+// A game, computed from the address: who plays, the seed of the dice, and the player's moves so far.
 
 import type { Words } from "../address";
 import { areDice, fractions, rollOf, thrown } from "../data/dice";
@@ -9,7 +9,7 @@ import type { Solved } from "../exact/solved";
 import type { Session } from "../session";
 
 export const COACH = { during: "after every move", after: "at the end", never: "never" };
-const [MINE, THEIRS, CHOICES] = [1, 2, 3]; // whose dice, and the other one's choices
+const [MINE, THEIRS, CHOICES] = [1, 2, 3]; // the player's dice, the opponent's, and the opponent's choices
 const FIRST_PLAYER: Goal = { kind: "round", ties: "split", lead: null, holders: 0, after: 1 };
 
 export interface Setup {
@@ -18,7 +18,7 @@ export interface Setup {
   against: string | null; // the name of a player
   second: boolean; // whether the other one begins
   coach: keyof typeof COACH;
-  played: number[]; // the places of one's moves among those that there were
+  played: number[]; // the place of each of the player's moves among the legal ones
 }
 
 // A throw, and the move after it: -1 while it is to be chosen, or if there is none.
@@ -110,7 +110,7 @@ export function play(session: Session, setup: Setup, words: Words, throws = Infi
   return { solved: session.solve(goal), mine, theirs, over: true };
 }
 
-// The win if one's turn and the other's have ended: 1, 1/2 or 0.
+// The player's win once both turns have ended: 1, 1/2 or 0.
 export function share(game: Game, mine: Turn, theirs: Turn): number {
   const apart = game.score[theirs.end] - game.score[mine.end];
   return apart > 0 ? 1 : apart < 0 ? 0 : 1 / 2;

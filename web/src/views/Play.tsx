@@ -51,7 +51,7 @@ export function Play() {
   const name = [seed, against, second, own !== null].join(); // of the game, whatever was played
   const thrown = useSignal({ name: "", throws: 0 });
   const tumbling = useSignal(false);
-  const faces = useSignal<number[]>([]); // of one's own dice, as far as they were entered
+  const faces = useSignal<number[]>([]); // of the player's own dice that were entered so far
   const hinted = useSignal<string | null>(null);
   const helped = useSignal<string | null>(null); // the game in which a hint or a way back was taken
   const retried = useSignal<string | null>(null);
