@@ -178,8 +178,12 @@ BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE |
 
 
 def written(page: str) -> str:
-    """A page, with what the code writes of it, and with the theme's classes for pictures in light and dark."""
-    page = BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page)
+    """A page, with what the code writes of it, and with pictures for light and dark."""
+    return with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
+
+
+def with_pictures(page: str) -> str:
+    """A page with the theme's classes for pictures in light and dark."""
     return PICTURE.sub(r"![\2](\3){.only-light}\n![\2](\1){.only-dark}", page)
 
 
