@@ -13,6 +13,7 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 
 from docs.gallery import linked, picture_tags, playable, relative, tags_of, write_pages
+from docs.results import write_curves
 from docs.written import written
 
 ROOT = Path(__file__).parent.parent
@@ -35,7 +36,7 @@ author = "The stb_gym authors"
 release = metadata.version("stb-gym")
 urls = PROJECT["urls"]
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.results", "docs.written"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
 suppress_warnings = ["ref.python"]  # attributes of two classes that have the same name
 
@@ -82,7 +83,7 @@ def setup(app):
     app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _copy_notebooks)
     app.connect("build-finished", _write_pages_to_play)
-    app.connect("build-finished", _link_curves)
+    app.connect("build-finished", _write_curves)
     app.add_html_math_renderer("mathml", (_write_formula, None), (_write_displayed_formula, None))
 
 
@@ -111,10 +112,11 @@ def _write_pages_to_play(app, error):
         write_pages(Path(app.outdir), html_baseurl, f'<section class="home" aria-label="stb_gym">{below}</section>')
 
 
-def _link_curves(app, error):
-    """Give the page of curves its icon, what links show of it, and links within the site."""
+def _write_curves(app, error):
+    """Write the page of curves, with its icon, what links show of it, and links within the site."""
     if error is None:
         path = Path(app.outdir, "curves.html")
+        write_curves(path)
         page = linked(path.read_text(), html_baseurl, playable()[0].name, "")
         path.write_text(page.replace("<title>", f"{ICON}\n<title>", 1))
 

@@ -1,13 +1,12 @@
 """Write what the pages show of docs/results: `python -m docs.results`.
 
-It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. As
-an extension of Sphinx it writes the page of curves into the site.
+It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. The
+site's page of curves is made when the site is built.
 """
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -31,9 +30,6 @@ from training.results import (
     read_numbers,
 )
 from training.suite import score, sweep, tasks
-
-if TYPE_CHECKING:
-    from sphinx.application import Sphinx
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
@@ -295,11 +291,6 @@ def write_curves(path: Path) -> None:
 
         shown[name] = curves_of(title, task, measurements, lines, of_agent)
     write_page(path, shown)
-
-
-def setup(app: "Sphinx") -> None:
-    """Let Sphinx write the page of curves into the site."""
-    app.connect("build-finished", lambda app, error: error or write_curves(Path(app.outdir, "curves.html")))
 
 
 if __name__ == "__main__":

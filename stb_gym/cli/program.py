@@ -207,7 +207,9 @@ def _rule_flags(rules: type[Game], others: Sequence[inspect.Parameter], shown: b
     Raises:
         ValueError: if a rule has the flag of one of the others.
     """
-    types, taken, known_flags = get_type_hints(rules), {"--json", "--variant", HELP_RULES}, []
+    types = get_type_hints(rules)
+    taken = {"--json", "--variant", HELP_RULES}
+    known_flags: list[str] = []
     for other in others:
         names = [each.name for each in fields(other.annotation)] if is_dataclass(other.annotation) else [other.name]
         taken |= {f"--{name.replace('_', '-')}" for name in names}
