@@ -56,7 +56,7 @@ RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules 
 SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its meaning
 FEW = 10  # values that are printed in one line
 IN_TITLE = ("game", "rules", "title", "unit")
-ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "dearest_mistake")  # of a row
+ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "costliest_mistake")  # of a row
 FORMATS = {  # of floats that are not in the unit of the objective
     name: form
     for form, names in {

@@ -343,7 +343,7 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
         mistakes = mistakes_in_json(found, 1)
         about = {"policy": name, **heading(saved.game, found.optimum.objective)}
-        rows.append({**about, **found.summary(), "dearest_mistake": mistakes[0] if mistakes else None})
+        rows.append({**about, **found.summary(), "costliest_mistake": mistakes[0] if mistakes else None})
     return {"policies": rows}
 
 

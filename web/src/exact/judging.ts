@@ -15,7 +15,7 @@ export interface Mistake {
 
 export interface Judged {
   regret: number;
-  mistakes: Mistake[]; // the dearest first
+  mistakes: Mistake[]; // the costliest first
 }
 
 export function judge(

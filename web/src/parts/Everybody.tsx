@@ -1,4 +1,4 @@
-// How far everybody is from perfect play, and the dearest mistake of each, which one can go to.
+// How far everybody is from perfect play, and the costliest mistake of each, which leads to its position.
 
 import { nodeInWords, positionOf, type Position } from "../data/game";
 import { lossShown, unitOf } from "../exact/goals";
@@ -18,18 +18,18 @@ export function Everybody({ solved, show }: { solved: Solved; show: (position: P
       <h3 id="everybody">How far is everybody from perfect play?</h3>
       <table class="stacked">
         <caption>Lost in a turn on average ({unitOf(game, solved.goal)}), and the mistake that adds most to it</caption>
-        <Head columns={[["player"], ["loses", "number"], ["dearest mistake"]]} />
+        <Head columns={[["player"], ["loses", "number"], ["costliest mistake"]]} />
         <tbody>
-          {rows.map(({ player, regret, mistakes: [dearest] }) => (
+          {rows.map(({ player, regret, mistakes: [costliest] }) => (
             <tr>
               <th scope="row" title={player.how}>
                 <Badge look={player} />
               </th>
               <td class="number">{lossShown(solved.goal, regret)}</td>
               <td class="below">
-                {dearest ? (
-                  <button class="link" onClick={() => show(positionOf(game, dearest.node))}>
-                    {nodeInWords(game, dearest.node)}
+                {costliest ? (
+                  <button class="link" onClick={() => show(positionOf(game, costliest.node))}>
+                    {nodeInWords(game, costliest.node)}
                   </button>
                 ) : (
                   "none"

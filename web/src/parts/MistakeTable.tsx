@@ -23,7 +23,7 @@ export function MistakeTable({ mistakes, solved: { goal }, note }: Props) {
     link("board", { ...positionToWords(game, positionOf(game, node)), ...goalToWords(game, goal) });
   return (
     <table class="stacked words">
-      <caption>The dearest, by what they cost in a turn ({unitOf(game, goal)})</caption>
+      <caption>The costliest, by what they cost in a turn ({unitOf(game, goal)})</caption>
       <Head columns={[["position"], ["costs", "number"], ["it plays"]]} />
       <tbody>
         {mistakes.slice(0, LISTED).map(({ node, plays, best, cost }) => (

@@ -1,4 +1,4 @@
-// The mistakes of a training at one of its measurements: where they lie, the dearest of them, and when each was learnt.
+// The mistakes of a training at one of its measurements: where they lie, the costliest of them, and when each was learnt.
 
 import { useMemo } from "preact/hooks";
 import { address, go } from "../address";
@@ -14,7 +14,7 @@ import { StateMap } from "../parts/StateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
 
-const DECADES = 5; // from the palest mistakes to the dearest of the beginning
+const DECADES = 5; // from the palest mistakes to the costliest of the beginning
 
 export function Mistakes({ run, at }: { run: Run; at: number }) {
   const session = useSession();
@@ -31,7 +31,7 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
     const step = learnt(game, solved, run, node);
     return step === null ? "not learnt" : `learnt after ${countShown(step)} steps`;
   };
-  const dearest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
+  const costliest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
   return (
     <section class="card" aria-label={`the mistakes of ${run.name}`}>
       <h3>
@@ -52,7 +52,7 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
         strength={cost.map(ramp)}
         hue="lost"
         order={met}
-        selected={session.position.value.state === game.start ? dearest : session.position.value.state}
+        selected={session.position.value.state === game.start ? costliest : session.position.value.state}
         select={(state) =>
           go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
         }
