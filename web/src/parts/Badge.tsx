@@ -1,9 +1,10 @@
-// The name of a player beside its colour, which is the same in every picture of the library.
+// The name of a player beside its colour, which has the same hue in every picture of the library.
 
 import type { Look } from "../data/game";
 
+// A colour that contrasts with its ground: darker on paper than in the dark, where the optimum, which is black, is white.
 export function inkOf(colour: string): string {
-  return colour === "#000000" ? "var(--ink)" : colour; // the optimum is black on paper and white in the dark
+  return colour === "#000000" ? "var(--ink)" : `light-dark(color-mix(in srgb, ${colour} 75%, black), ${colour})`;
 }
 
 export function Badge({ look, note }: { look: Look; note?: string }) {
