@@ -15,6 +15,7 @@ marker or line style. Titles, limits and saving are up to you:
 `import stb_gym` does not import this module.
 """
 
+import sys
 from collections.abc import Iterator, Mapping
 from itertools import chain, count
 from typing import Any, NamedTuple
@@ -23,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stb_gym.arguments import checked
-from stb_gym.games import dice_in_words
+from stb_gym.games import check_integer, dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
 from stb_gym.solver import Branch, Evaluation, Measured, Solution
 
@@ -109,6 +110,7 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     Returns:
         The axes, the greatest loss at the top, in the unit of the objective.
     """
+    check_integer("limit", limit, 1, sys.maxsize)
     rows = evaluation.departures()
     losses = rows["loss"][:limit]
     ax = _axes(ax, width=8, height=1 + 0.28 * len(losses))

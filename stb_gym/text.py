@@ -13,7 +13,6 @@ import json
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator
-from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
@@ -29,6 +28,7 @@ from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.games import Game, Roll, ShutTheBox, Threes, check_integer, fits, words_of
 from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.output import quoted
+from stb_gym.rounds import RoundEnv
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
 
 VERSION = "2"  # of prompts and parser: a new one where a prompt changes, or an answer is read differently
@@ -459,7 +459,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         list_moves: as for `TextGame`.
 
     Raises:
-        TypeError: if it is no single environment of stb_gym.
+        TypeError: if it is no environment of one turn of stb_gym.
         ValueError: if the environment refuses illegal actions, or names cannot be given.
 
     Example:
@@ -478,8 +478,8 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves)
         super().__init__(env)
         base = env.unwrapped
-        if not isinstance(base, TurnEnv):
-            raise TypeError(f"TextEnv needs an environment of stb_gym, not {quoted(env)}")
+        if not isinstance(base, TurnEnv) or isinstance(base, RoundEnv):
+            raise TypeError(f"TextEnv needs an environment of one turn of stb_gym, not {quoted(env)}")
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
         self.text = TextGame(env, seed=seed, list_moves=list_moves)
@@ -509,11 +509,13 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         chosen = self.text.parse(action, self._position)
         truncated = False
         if chosen is None:
-            terminated, info, after = True, deepcopy(self._info), stepper.forfeit_state
+            terminated, after = True, stepper.forfeit_state
+            final = {"final_score": int(stepper.scores[-1]), "illegal_action": True}
+            info = self._info | {"action_mask": stepper.masks(stepper.forfeit), **final}
         else:
             after = stepper.after(node, chosen)
             _, _, terminated, truncated, info = self.env.step(chosen)  # type: ignore[arg-type]
-        loss = float(self._values.of_nodes(node) - self._values.of_states(after))
+        loss = float(self._values.of_nodes(node, 0) - self._values.of_states(after, 0))
         self._regret += loss
         seen = self._next(info, terminated or truncated)
         of_answer = {"loss": loss, "regret": self._regret, "action": -1 if chosen is None else chosen}

@@ -1,5 +1,7 @@
 """Mistakes that people make at first: refused in a line, and never measured or stored as something else."""
 
+from types import SimpleNamespace
+
 import gymnasium as gym
 import pytest
 
@@ -9,7 +11,7 @@ from stb_gym.envs import TurnEnv
 from stb_gym.games import rolls
 from stb_gym.large import evaluate_boards
 from stb_gym.measure import pocket_card
-from stb_gym.rounds import Round, RoundMeter, series, tournament
+from stb_gym.rounds import Round, RoundMeter, pars, series, tournament
 from stb_gym.solver import StateScorePolicy, UniformRandom
 
 NINE, ROUND, BOX = ShutTheBox(), "stb_gym/ThreesRound-v0", "stb_gym/ShutTheBox-v0"
@@ -80,6 +82,12 @@ MISTAKES = [
     lambda: strategy(NINE, "x" * 100_000),
     lambda: solve(NINE, "\x1b[31m\n" * 99),
     lambda: TurnEnv(NINE, **{"\x1b[31m": 1}),
+    lambda: gym.make("stb_gym/Threes-v0", dice=7, faces=20, free_face=0, observation_dtype="int8"),
+    lambda: RegretMeter(NINE)(SimpleNamespace(predict=len, action_space=gym.spaces.Box(0, 1, (30,)))),
+    lambda: solve(NINE).evaluate(strategy(NINE, "random")).mistakes(-1),
+    lambda: tournament(NINE, None),
+    lambda: Round(NINE).evaluate(None),
+    lambda: pars(Round(NINE)),
 ]
 
 

@@ -1,10 +1,11 @@
 """Objects that are cached are the same for all callers, so nobody can write to their arrays."""
 
 import numpy as np
+import pytest
 
 from stb_gym import ShutTheBox, Threes, solve
-from stb_gym.envs import stepper_of
-from stb_gym.games import rolls
+from stb_gym.envs import environment_of, stepper_of
+from stb_gym.games import rolls, walk
 from stb_gym.large import boards_of, solve_boards
 from stb_gym.rounds import Round, RoundVectorEnv
 from stb_gym.solver import chance_to_beat
@@ -30,7 +31,16 @@ def test_arrays_of_cached_objects_cannot_be_written():
     cached = (
         rolls(threes, 2), boards_of(box), solve_boards(box), solve(box), best, chance_to_beat(best.tables),
         rounds.solve(), rounds.evaluate(["random"] * 2), env.opponents, env.transitions, stepper_of(box, kind="boards"),
+        best.evaluate(best.policy),
     )  # fmt: skip
     arrays = dict(shared_arrays(cached, "cached", {}))
     assert len(arrays) > 100
     assert [name for name, array in arrays.items() if array.flags.writeable] == []
+
+
+def test_moves_and_arguments_of_environments_cannot_be_changed():
+    moves_of = walk(Threes(dice=2))
+    with pytest.raises(AttributeError):
+        moves_of[0, 2][0].clear()
+    environment_of("stb_gym/ShutTheBox10-v0").arguments["tiles"] = 3
+    assert environment_of("stb_gym/ShutTheBox10-v0").arguments == {"tiles": 10}

@@ -256,6 +256,8 @@ def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
         BOX.position(board, 2, (1,))
     with pytest.raises(ValueError, match="too many positions"):
         next(TextGame(ShutTheBox(tiles=24, dice=4)).questions())
+    with pytest.raises(ValueError, match="never comes"):
+        TextGame(ShutTheBox(tiles=24, dice=4)).position(1, 9, (3,))
 
 
 # The environment
@@ -288,6 +290,7 @@ def test_an_answer_that_names_nothing_ends_the_turn_with_the_worst_score():
     worst = 5 * 6
     best = stb_gym.solve(Threes()).value_at(roll=[2, 4, 4, 5, 6])
     assert (seen, terminated, info["action"]) == ("The turn is over.", True, -1)
+    assert (info["final_score"], info["illegal_action"], info["action_mask"].any()) == (worst, True, False)
     assert -reward == pytest.approx(worst - best)
 
 
@@ -297,8 +300,10 @@ def test_the_environment_passes_gymnasiums_check():
 
 
 def test_other_environments_are_refused():
-    with pytest.raises(TypeError, match="needs an environment of stb_gym"):
+    with pytest.raises(TypeError, match="needs an environment of one turn of stb_gym"):
         TextEnv(gym.make("CartPole-v1"))
+    with pytest.raises(TypeError, match="needs an environment of one turn of stb_gym"):
+        TextEnv(gym.make("stb_gym/ThreesRound-v0"))
     with pytest.raises(ValueError, match='illegal="end"'):
         TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
     with pytest.raises(TypeError, match="need a Discrete action space, not Text"):

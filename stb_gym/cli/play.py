@@ -8,6 +8,7 @@ import numpy as np
 from cyclopts import Parameter
 
 from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
@@ -63,8 +64,10 @@ def play(
         rules: the rules of the round.
 
     Raises:
-        ValueError: if an option is for the other kind of game.
+        ValueError: if an option is for the other kind of game, or the seed is negative.
     """
+    if seed is not None:
+        check_integer("seed", seed, 0, LARGEST_SEED)
     if against:
         if objective != "score":
             raise ValueError("an objective is for a turn played alone: a round is played to win")
@@ -110,6 +113,8 @@ def watch(
         ValueError: if an option is not allowed.
     """
     check_integer("turns", turns, 1, 10_000 if out is None else LONGEST_FILM)
+    if seed is not None:
+        check_integer("seed", seed, 0, LARGEST_SEED)
     if rolls and (together or turns > 1):
         raise ValueError("rolls are for one turn that each player plays alone: leave out --together and --turns")
     if together and objective is not None:

@@ -223,6 +223,8 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
         ValueError: if the game has no variants.
     """
     if variants:
+        if objective != "score":
+            raise ValueError("variants are listed with the values of both objectives: leave out --objective")
         if not entry_of(game).variants:
             raise ValueError(f"{game.name} has no variants")
         names = entry_of(game).variants
@@ -356,7 +358,7 @@ def evaluate(
     illegal: str | None = None,
     departures: bool = False,
     turns: int | None = None,
-    seed: int = 0,
+    seed: int | None = None,
     masked: Annotated[bool | None, Parameter(negative="--no-masked")] = None,
     place: Place = Place(),
 ) -> Answer:
@@ -373,7 +375,7 @@ def evaluate(
         departures: List every position where the policy plays a move that is not optimal.
         turns: Let the agent play this many turns; the loss of every choice is exact (default: 10,000 if the game has
             too many positions, else none).
-        seed: Seed of these turns.
+        seed: Seed of these turns (default: 0).
         masked: Whether a torch module or a model chooses among legal actions only (default: as a model's predict;
             a module needs it unless all its choices are legal).
         place: the place in a round.
@@ -386,10 +388,10 @@ def evaluate(
     if agent is not None:
         if departures or place != Place():
             raise ValueError("departures and places in a round are for a --policy")
-        return _measure_agent(RegretMeter(game, objective, illegal or "end"), agent, turns, seed, masked)
+        return _measure_agent(RegretMeter(game, objective, illegal or "end"), agent, turns, seed or 0, masked)
     assert policy is not None
-    if turns is not None or masked is not None:
-        raise ValueError("turns and masked are for an --agent; see stb-gym simulate for a policy")
+    if (turns, seed, masked) != (None, None, None):
+        raise ValueError("turns, seed and masked are for an --agent; see stb-gym simulate for a policy")
     if departures and not fits(game):
         raise ValueError(f"departures can be listed only for games that fit into tables, not for {game}")
     illegal = illegal or (read_policy(policy).illegal if is_policy(policy) else "raise")
@@ -481,6 +483,8 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
         return _pocket_card(game, policy, exceptions, objective)
     if len(policy) != 2:
         raise ValueError(f"compare needs two policies, not {len(policy)}; or one with --exceptions")
+    if objective != "score":
+        raise ValueError("an objective is for --exceptions: two policies are compared by their final scores")
     one, other = (evaluate_policy(game, policy_of(game, name)).score_distribution for name in policy)
     scores = sorted({*one, *other}, reverse=game.more_is_better)
     return heading(game) | {

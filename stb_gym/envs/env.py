@@ -3,7 +3,7 @@
 import inspect
 import math
 import operator
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import fields, replace
 from typing import Any
@@ -74,9 +74,8 @@ class StepperEnv:
         self.illegal = illegal
         self.render_mode = render_mode
         self.reward_scale = float(reward_scale)
-        dtype = _name_of_dtype(observation_dtype)
-        self._single_space = gym.spaces.Box(0, np.array(self.game.observation_high), dtype=dtype)
-        self.stepper = stepper_of(self.game, dtype, stepper)
+        self._single_space = observation_space(self.game.observation_high, observation_dtype)
+        self.stepper = stepper_of(self.game, self._single_space.dtype.name, stepper)
         scores = self.stepper.scores[1:-1]
         utilities = self.objective.utilities(scores)
         self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
@@ -187,18 +186,17 @@ class StepperEnv:
             "random": self.np_random.bit_generator.state,
         }
 
-    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> list[IntArray]:
-        """Read the nodes, the throws and other numbers of a snapshot, and restore its random numbers.
+    def _limits(self) -> dict[str, int]:
+        """Return the names of the numbers in a snapshot, each with an integer that it is below."""
+        return {"node": self.stepper.forfeit + 1, "throw": self.stepper.throws}
 
-        Args:
-            snapshot: as `snapshot` returns it.
-            shape: the shape of each array.
-            **limits: the names of the other numbers, each with an integer that it is below.
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, IntArray]:
+        """Read the numbers of a snapshot, arrays of a shape, and restore its random numbers.
 
         Raises:
             ValueError: if anything in the snapshot is wrong; then the random numbers stay as they are.
         """
-        limits = {"node": self.stepper.forfeit + 1, "throw": self.stepper.throws, **limits}
+        limits = self._limits()
         try:
             is_alike = isinstance(snapshot["of"], str) and snapshot["of"] == self._played
             given = [np.array(snapshot[name]) for name in limits]
@@ -206,10 +204,13 @@ class StepperEnv:
                 numbers.shape == shape and numbers.dtype.kind in "iu" and ((numbers >= 0) & (numbers < limit)).all()
                 for numbers, limit in zip(given, limits.values(), strict=True)
             ):
-                node, throw, *others = (numbers.astype(np.int64) for numbers in given)
+                found: dict[str, IntArray] = {
+                    name: numbers.astype(np.int64) for name, numbers in zip(limits, given, strict=True)
+                }
+                node, throw = found["node"], found["throw"]
                 if np.array_equal(self.stepper.nodes(self.stepper.state_of(node), throw), node):
                     restore_generator(self.np_random, snapshot["random"])
-                    return [node, throw, *others]
+                    return found
         except (KeyError, IndexError, TypeError, ValueError):
             pass
         raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {self._played}")
@@ -366,10 +367,13 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         Raises:
             ValueError: if the snapshot is not of one turn with these rules.
         """
-        node, throw = self._read(snapshot, ())
-        self._node = int(node)
-        self._throw = int(throw)
-        self._over = bool(self.stepper.ending(node))
+        self._go_on(self._read(snapshot, ()))
+
+    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
+        """Go on from the numbers of a snapshot."""
+        self._node = int(numbers["node"])
+        self._throw = int(numbers["throw"])
+        self._over = bool(self.stepper.ending(self._node))
         self._last = None
         self._begun = True
 
@@ -419,8 +423,12 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
     return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
 
 
-def _name_of_dtype(observation_dtype: Any) -> Any:
-    """Return the name of a NumPy type of integers or floats; raise ValueError for anything else."""
+def observation_space(high: Sequence[int], observation_dtype: Any) -> gym.spaces.Box:
+    """Return the space of observations from 0 to `high`.
+
+    Raises:
+        ValueError: if `observation_dtype` is no NumPy type of integers or floats, or cannot hold them.
+    """
     try:
         dtype = np.dtype(observation_dtype)
     except Exception:  # NumPy raises several kinds
@@ -429,7 +437,10 @@ def _name_of_dtype(observation_dtype: Any) -> Any:
         raise ValueError(
             f"observation_dtype must be a NumPy type of integers or floats, not {quoted(observation_dtype)}"
         )
-    return dtype.name
+    typed = np.array(high).astype(dtype)
+    if (typed != high).any():
+        raise ValueError(f"observation_dtype must hold 0 to {max(high)}, and {dtype} does not")
+    return gym.spaces.Box(0, typed, dtype=dtype.type)
 
 
 def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:

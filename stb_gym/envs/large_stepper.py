@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import Game, IntArray, freeze, rolls
 from stb_gym.large import boards_of
+from stb_gym.output import quoted
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
 
@@ -156,6 +157,8 @@ class LargeStepper(Stepper):
         return np.where(forfeit, self._full, board)[()], np.where(forfeit, 0, dice)[()]
 
     def find_state(self, held: Any, dice: Any) -> Any:
+        if np.any((held & ~self._full != 0) | (dice < 0) | (dice > self.game.dice)):
+            raise ValueError(f"a turn of {self.game} never comes to {quoted((held, dice))}")
         return dice << self._bits | held
 
     def find(self, observations: NDArray[Any]) -> Any:

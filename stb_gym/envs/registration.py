@@ -115,7 +115,7 @@ def environment_of(identity: str) -> Environment:
             raise ValueError(f"the module {quoted(module)} cannot be imported: {quoted(str(error), 100)}") from error
     identity = {masked_id(plain): plain for plain in ENVIRONMENTS}.get(identity, identity)
     check_choice("environment", identity, list(ENVIRONMENTS))
-    return ENVIRONMENTS[identity]
+    return Environment(ENVIRONMENTS[identity].rules, {**ENVIRONMENTS[identity].arguments})
 
 
 def game_of_environment(identity: str, rules: Mapping[str, Any] | None = None) -> Game:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
+from stb_gym.output import quoted
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
@@ -70,7 +71,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def find_state(self, held: Any, dice: Any) -> Any:
-        """Return the states of positions of the game."""
+        """Return the states of positions; raise ValueError if a turn never comes to one of them."""
 
     @abstractmethod
     def find(self, observations: NDArray[Any]) -> Any:
@@ -224,7 +225,10 @@ class TableStepper(Stepper):
         return int(held), int(dice), self.tables.node_roll(int(node)) if dice else self.game.roll_of(())
 
     def find_state(self, held: Any, dice: Any) -> Any:
-        return self.tables.find_states(np.asarray(held), np.asarray(dice))[()]
+        states = self.tables.find_states(np.asarray(held), np.asarray(dice))
+        if (states < 0).any():
+            raise ValueError(f"a turn of {self.game} never comes to {quoted((held, dice))}")
+        return states[()]
 
     def find(self, observations: NDArray[Any]) -> Any:
         return self.tables.find_nodes(observations)

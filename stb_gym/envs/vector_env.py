@@ -215,8 +215,14 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        most_steps = min(self._limit, self.stepper.longest)
-        self._node, self._throw, self._steps = self._read(snapshot, (self.num_envs,), steps=most_steps + 1)
+        self._go_on(self._read(snapshot, (self.num_envs,)))
+
+    def _limits(self) -> dict[str, int]:
+        return {**super()._limits(), "steps": min(self._limit, self.stepper.longest) + 1}
+
+    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
+        """Go on from the numbers of a snapshot."""
+        self._node, self._throw, self._steps = numbers["node"], numbers["throw"], numbers["steps"]
         self._over = (self.stepper.ending(self._node) > 0) | (self._steps == self._limit)
         self._moved[:] = False
         self._begun = True

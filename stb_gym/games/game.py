@@ -26,6 +26,7 @@ from functools import cached_property, lru_cache, wraps
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain, combinations_with_replacement, product
 from textwrap import shorten
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 import numpy as np
@@ -309,7 +310,7 @@ def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
 
 @checked
 @lru_cache(maxsize=4)
-def walk(game: Game) -> dict[State, list[dict[int, State]]]:
+def walk(game: Game) -> Mapping[State, Sequence[Mapping[int, State]]]:
     """Find every state of a game from its start and its `positions`, asking the rules for every move once.
 
     Args:
@@ -375,7 +376,7 @@ def walk(game: Game) -> dict[State, list[dict[int, State]]]:
         order = list(sorter.static_order())
     except CycleError as error:
         raise ValueError(f"a turn of {rules} need not end: moves lead from {error.args[1][0]} back to it") from None
-    return {state: found[state] for state in order}
+    return MappingProxyType({state: tuple(map(MappingProxyType, found[state])) for state in order})
 
 
 @checked

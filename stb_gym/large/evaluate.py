@@ -77,8 +77,7 @@ class BoardEvaluation(Measured):
         """Expected number of throws in a turn."""
         return self.sums.throws
 
-    def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """Return the nodes that add to the regret, costliest first, but no more than MISTAKES_KEPT."""
+    def _costliest(self, limit: int | None) -> list[Mistake]:
         mistakes = []
         for number, visits, loss in self.sums.mistakes[:limit].tolist():
             node = int(number)

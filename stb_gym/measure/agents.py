@@ -421,7 +421,7 @@ def _check_spaces(agent: Any, view: AgentView) -> None:
     observations = getattr(agent, "observation_space", None)
     allowed = len(view.game.actions)
     if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
-        raise ValueError(f"{view.game} has {allowed} actions, but the agent chooses from {actions}")
+        raise ValueError(f"{view.game} has {allowed} actions, but the agent chooses from {quoted(actions)}")
     shown = _each(attrgetter("shape"), view.space)
     if observations is not None and (expected := _each(attrgetter("shape"), observations)) != shown:
         raise ValueError(

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
-from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
+from stb_gym.games import IntArray, check_chances, check_integer, words_of
 from stb_gym.solver import (
+    GameOrEnv,
     Goal,
     Measured,
     Mistake,
@@ -177,17 +178,17 @@ class Simulation:
 
 
 def simulate(
-    game: Game,
+    what: GameOrEnv,
     policy: Playable,
     turns: int,
     seed: int | None = None,
-    objective: Goal = "score",
+    objective: Goal | None = None,
     progress: Callable[[int], None] = lambda played: None,
 ) -> Simulation:
     """Play turns to their ends and compare their mean with the exact value.
 
     Args:
-        game: the rules.
+        what: the rules, or an environment, see `stb_gym.solve`.
         policy: the policy that plays.
         turns: how many, 2 or more.
         seed: of the dice and of the policy's own random choices.
@@ -207,9 +208,8 @@ def simulate(
     check_integer("turns", turns, 2, 10**9)
     if seed is not None:
         check_integer("seed", seed, 0, 2**63 - 1)
-    game = task_of(game).game
-    evaluation = evaluate(game, policy, objective)
-    goal = evaluation.optimum.objective
+    game, goal, _ = task_of(what, objective)
+    evaluation = evaluate(game, policy, goal)
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     stepper = stepper_of(game)
     random = np.random.default_rng(policy_seed)

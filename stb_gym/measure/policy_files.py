@@ -177,8 +177,8 @@ def kept_policies(game: Game | None = None) -> list[str]:
 
 
 def is_policy(name: str) -> bool:
-    """Return whether a name means a policy file, a kept policy or the folder of a run, and so not a strategy."""
-    return os.sep in name or name.endswith(".npz") or name in kept_policies() or os.path.exists(f"{name}/{OF_A_RUN}")
+    """Return whether a name is that of a kept policy, ends in ".npz" or is a path; else it is that of a strategy."""
+    return "/" in name or os.sep in name or name.endswith(".npz") or name in kept_policies()
 
 
 def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
@@ -309,7 +309,7 @@ def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> Non
     _write_arrays(path, steps=list(policies), actions=actions.astype(np.min_scalar_type(actions.max())))
 
 
-def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
+def load_policies(path: str | Path, game: Game, illegal: str) -> dict[int, Policy]:
     """Read a file that `save_policies` wrote; nothing in the file is executed.
 
     Args:
@@ -325,7 +325,7 @@ def load_policies(path: Path, game: Game, illegal: str) -> dict[int, Policy]:
     """
     tables = compile_game(game)
     with reading(f"the policy {path}"):
-        steps, actions = read_arrays(path, {"steps": LARGEST, "actions": LARGEST}, whole=True)
+        steps, actions = read_arrays(path_of(path), {"steps": LARGEST, "actions": LARGEST}, whole=True)
         if (
             (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
             or actions.shape != (len(tables.decisions), len(steps))

@@ -38,18 +38,18 @@ class OptimalValues:
         """Return what the values depend on besides the position: 0 in a turn, else a number, or [B]."""
         return 0
 
-    def of_nodes(self, nodes: Any, standing: Any = 0) -> Any:
+    def of_nodes(self, nodes: Any, standing: Any) -> Any:
         """Return the utilities at nodes, before the choice of an action or at the end of a turn; a number or [B]."""
         many = np.atleast_1d(nodes)
         utilities = self._utilities[self.stepper.ending(many)]
         place, actions = self.stepper.legal_moves(many)
         if len(place):
             first = np.flatnonzero(np.diff(place, prepend=-1))
-            after = self.of_states(self.stepper.after(many[place], actions))
+            after = self.of_states(self.stepper.after(many[place], actions), standing)
             utilities[place[first]] = np.maximum.reduceat(after, first)
         return utilities if np.ndim(nodes) else utilities[0]
 
-    def of_states(self, states: Any, standing: Any = 0) -> Any:
+    def of_states(self, states: Any, standing: Any) -> Any:
         """Return the utilities at states, before a throw or after an illegal action; a number or [B]."""
         many = np.atleast_1d(states)
         utilities = self.optimum.utilities_at(*self.stepper.position(many)).astype(np.float64)
@@ -72,12 +72,12 @@ class TableValues(OptimalValues):
             np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (nodes, states)
         )
 
-    def of_nodes(self, nodes: Any, standing: Any = 0) -> Any:
-        """See `OptimalValues`."""
+    def of_nodes(self, nodes: Any, standing: Any) -> Any:
+        """Look up the utilities at nodes."""
         return self._nodes.take(standing * self._row_of_nodes + nodes)
 
-    def of_states(self, states: Any, standing: Any = 0) -> Any:
-        """See `OptimalValues`."""
+    def of_states(self, states: Any, standing: Any) -> Any:
+        """Look up the utilities at states."""
         return self._states.take(standing * self._row_of_states + states)
 
 
@@ -173,7 +173,6 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         self._base = base
         self._values: OptimalValues | None = None
         self._start = self._regret = 0.0
-        self._standing: Any = 0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
@@ -182,16 +181,17 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and record its loss."""
+        if self._values is None:
+            raise RuntimeError("no turn has begun: call reset()")
+        standing = self._values.standing()
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self._base._last is None:  # a wrapper has begun a new episode instead
             return observation, reward, terminated, truncated, info | self._begin()
-        if self._values is None:
-            raise RuntimeError("no turn has begun: call reset()")
         node, _, played = self._base._last
-        after = self._values.of_states(self._base.stepper.after(node, played), self._standing)
-        loss = float(self._values.of_nodes(node, self._standing) - after)
+        after = self._values.of_states(self._base.stepper.after(node, played), standing)
+        loss = float(self._values.of_nodes(node, standing) - after)
         self._regret += loss
-        value = self._values.of_nodes(self._base._node, self._standing)
+        value = self._values.of_nodes(self._base._node, standing)
         ending = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
         info |= {"loss": loss, **ending}
         if terminated or truncated:
@@ -203,11 +203,10 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         """Begin an episode, and return the entries of its first info."""
         if self._values is None:
             self._values = optimal_values(self._base)
-        node = self._base._node
-        self._standing = self._values.standing()
-        self._start = self._values.of_states(int(self._base.stepper.state_of(node)), self._standing)
+        node, standing = self._base._node, self._values.standing()
+        self._start = self._values.of_states(int(self._base.stepper.state_of(node)), standing)
         self._regret = 0.0
-        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_nodes(node, self._standing) - self._start)}
+        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_nodes(node, standing) - self._start)}
 
 
 class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
@@ -260,7 +259,6 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         observations, infos = self.env.reset(seed=seed, options=options)
         if self._values is None:
             self._values = optimal_values(self._base)
-            self._standing: Any = 0
             self._start, self._regret = np.zeros((2, self.num_envs))
         games = infos["_action_mask"].nonzero()[0]
         self._begin(games, self._base.stepper.state_of(self._base._node[games]))
@@ -268,13 +266,13 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and record its loss."""
-        base, nodes, acts = self._base, self._base._node, ~self._base._over
-        observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        values = self._values
+        base, values = self._base, self._values
         if values is None:
             raise RuntimeError("no turn has begun: call reset()")
-        loss = values.of_nodes(nodes, self._standing)
-        loss -= values.of_states(base._after, self._standing)
+        nodes, acts, standing = base._node, ~base._over, values.standing()
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        loss = values.of_nodes(nodes, standing)
+        loss -= values.of_states(base._after, standing)
         loss *= acts
         self._regret += loss
         infos |= {"loss": loss, "_loss": acts}
@@ -283,8 +281,8 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         if len(games):
             regret = self._regret * ended
             luck = np.zeros(self.num_envs)
-            standing = self._standing if np.ndim(self._standing) == 0 else self._standing[games]
-            luck[games] = values.of_nodes(base._reached[games], standing) - self._start[games] + regret[games]
+            of_games = standing if np.ndim(standing) == 0 else standing[games]
+            luck[games] = values.of_nodes(base._reached[games], of_games) - self._start[games] + regret[games]
             self._add(regret[games])
             ending = {"regret": regret, "luck": luck}
             infos.get("final_info", infos).update(ending | {f"_{name}": ended for name in ending})
@@ -299,7 +297,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     def _begin(self, games: IntArray, states: Any) -> None:
         """Begin the episodes of some games at one state, or at one for each."""
         assert self._values is not None
-        self._standing = self._values.standing()
-        standing = self._standing if np.ndim(self._standing) == 0 else self._standing[games]
-        self._start[games] = self._values.of_states(states, standing)
+        standing = self._values.standing()
+        of_games = standing if np.ndim(standing) == 0 else standing[games]
+        self._start[games] = self._values.of_states(states, of_games)
         self._regret[games] = 0.0

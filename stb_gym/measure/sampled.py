@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
-from stb_gym.games import IntArray
+from stb_gym.games import IntArray, cached_arrays
 from stb_gym.large import BoardValues, random_value
 from stb_gym.measure.agents import Masks
 from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
@@ -64,7 +64,7 @@ class SampledEvaluation(Measured):
         """T."""
         return len(self.end)
 
-    @cached_property
+    @cached_arrays
     def lost(self) -> FloatArray:
         """[T] the sum of the losses of each turn."""
         return np.asarray(np.bincount(self.turn, self.loss, self.turns), np.float64)
@@ -140,8 +140,7 @@ class SampledEvaluation(Measured):
             "masked": self.masked,
         }
 
-    def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """Return the mistakes of these turns, costliest first; their visits are per turn."""
+    def _costliest(self, limit: int | None) -> list[Mistake]:
         wrong = np.flatnonzero(self.loss > 0)
         choices = np.stack((self.node, self.plays), axis=1)[wrong]
         _, first, mistake = np.unique(choices, axis=0, return_index=True, return_inverse=True)

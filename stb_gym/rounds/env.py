@@ -62,6 +62,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for
+from stb_gym.envs.env import observation_space
 from stb_gym.envs.registration import NAMESPACE, masked_id, register
 from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
 from stb_gym.rounds.equilibrium import Round
@@ -85,11 +86,7 @@ def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
         ValueError: if the type of the observations cannot hold the place of the lead.
     """
     others = rules.players - 1
-    high = np.append(rules.game.observation_high, [len(rules.standings.scores), others, others])
-    typed = high.astype(turn.dtype)
-    if (typed != high).any():
-        raise ValueError(f"observation_dtype must hold 0 to {high.max()}, and {typed.dtype} does not")
-    return gym.spaces.Box(0, typed, dtype=typed.dtype.type)
+    return observation_space([*rules.game.observation_high, len(rules.standings.scores), others, others], turn.dtype)
 
 
 def with_standing(observation: Observation, standing: IntArray) -> Observation:
@@ -166,14 +163,12 @@ class SeatEnv(StandingEnv):
         """
         return {**super().snapshot(), "place": copy(self._place)}
 
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
+    def _limits(self) -> dict[str, int]:
+        return {**super()._limits(), "place": len(self.opponents.chance)}
 
-        Raises:
-            ValueError: if the snapshot is not of as many rounds, or of other rules.
-        """
-        _, _, place = self._read(snapshot, np.shape(self._place), place=len(self.opponents.chance))
-        super().restore(snapshot)  # type: ignore[misc]  # which TurnEnv and TurnVectorEnv define
+    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
+        super()._go_on(numbers)  # type: ignore[misc]  # which TurnEnv and TurnVectorEnv define
+        place = numbers["place"]
         self._place = place if place.ndim else int(place)
 
     def _standings(self) -> IntArray:

@@ -339,7 +339,9 @@ class Round:
         check_bool("shut_wins", self.shut_wins)
         check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
         standings = Standings(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
-        object.__setattr__(self, "standings", standings)
+        plain = {"players": int(self.players), "shut_wins": bool(self.shut_wins)}  # which NumPy's numbers print like
+        for name, value in {**plain, "standings": standings}.items():
+            object.__setattr__(self, name, value)
 
     @property
     def tables(self) -> TurnTables:
@@ -367,6 +369,7 @@ class Round:
             company = standings.worth_before(company, seats[-1].chances)
         return RoundSolution(self, tuple(reversed(seats)), tuple(replies))
 
+    @checked
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
         """Return the exact chances of a line-up.
 

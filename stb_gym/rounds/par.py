@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import checked
 from stb_gym.rounds.equilibrium import RoundSolution, best_values
 from stb_gym.rounds.standings import blocks
 from stb_gym.solver import TIE, Policy
@@ -61,6 +62,7 @@ def departures(solution: RoundSolution) -> Departures:
     return Departures(len(tables.decisions), int(counts[-1, -1]), counts[:-1, standings.holders == 1])
 
 
+@checked
 def pars(solution: RoundSolution) -> list[Par]:
     """Return par by the number of players after: 0, 1 ... all others of the round.
 

@@ -184,16 +184,14 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         places = {f"place_{seat}": places.copy() for seat, places in enumerate(self._play.places.T)}
         return {**super().snapshot(), "seat": self._play.seat.copy(), **places}
 
-    def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot of an environment made alike: the same actions then have the same results.
+    def _limits(self) -> dict[str, int]:
+        places = {f"place_{seat}": len(self.round.standings.scores) + 1 for seat in range(self.round.players)}
+        return {**super()._limits(), "seat": self.round.players, **places}
 
-        Raises:
-            ValueError: if the snapshot is not of as many rounds, or of other rules.
-        """
-        limits = {f"place_{seat}": len(self.round.standings.scores) + 1 for seat in range(self.round.players)}
-        _, _, seat, *places = self._read(snapshot, (self.num_envs,), seat=self.round.players, **limits)
-        super().restore(snapshot)
-        self._play.seat, self._play.places = seat, np.column_stack(places)
+    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
+        super()._go_on(numbers)
+        self._play.seat = numbers["seat"]
+        self._play.places = np.column_stack([numbers[f"place_{seat}"] for seat in range(self.round.players)])
 
     def _beside(self, game: int) -> str:
         return f"player_{self._play.seat[game]}: {self._play.standing(game).in_words(self.game)}"

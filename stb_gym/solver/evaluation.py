@@ -8,6 +8,7 @@ with u* the optimal utility. The second form of the regret is the performance di
 "Approximately optimal approximate reinforcement learning", 2002); it is the one reported, as it stays precise near 0.
 """
 
+import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import words_of
+from stb_gym.games import cached_arrays, check_integer, freeze, words_of
 from stb_gym.solver.choices import PerfectPlay
 from stb_gym.solver.tables import TurnTables
 
@@ -93,8 +94,18 @@ class Measured(ABC):
         """Expected number of throws in a turn."""
 
     @abstractmethod
+    def _costliest(self, limit: int | None) -> list[Mistake]:
+        """Return the first of the mistakes."""
+
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """Return the nodes that add to the regret, costliest first."""
+        """Return the mistakes that add to the regret, costliest first.
+
+        Args:
+            limit: the greatest number of mistakes; of boxes too large for tables no more than 100 are known.
+        """
+        if limit is not None:
+            check_integer("limit", limit, 0, sys.maxsize)
+        return self._costliest(limit)
 
     @property
     def costliest_mistake(self) -> str:
@@ -170,12 +181,15 @@ class Evaluation(Measured):
     illegal: NDArray[np.float64]
     masked: bool | None = None
 
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
     @property
     def tables(self) -> TurnTables:
         """The arrays of the game."""
         return self.optimum.tables
 
-    @cached_property
+    @cached_arrays
     def visits(self) -> NDArray[np.float64]:
         """[N] expected visits of every node in a turn."""
         return expected_visits(self.tables, self.weights)
@@ -191,7 +205,7 @@ class Evaluation(Measured):
         utility, _ = expected(tables, self.weights, goal.utilities(tables.final_score).astype(float))
         return float(goal.sign * (utility[tables.start] + self.illegal_mass * self._illegal_utility))
 
-    @cached_property
+    @cached_arrays
     def loss(self) -> NDArray[np.float64]:
         """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
         lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
@@ -208,7 +222,7 @@ class Evaluation(Measured):
         """Expected value of a turn of uniformly random legal play."""
         return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.nodes)).value
 
-    @cached_property
+    @cached_arrays
     def _departs(self) -> NDArray[Any]:
         """[D] the probability that the policy takes an action that is not optimal."""
         departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
@@ -242,8 +256,7 @@ class Evaluation(Measured):
         """Expected number of throws in a turn."""
         return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
 
-    def mistakes(self, limit: int | None = None) -> list[Mistake]:
-        """Return the nodes that add to the regret, costliest first."""
+    def _costliest(self, limit: int | None) -> list[Mistake]:
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
         best = self.optimum.policy

@@ -80,7 +80,9 @@ def test_other_snapshots_are_refused_and_change_nothing(name):
         foreign = MAKERS[other]()
         foreign.reset(seed=1)
         wrong.append(foreign.snapshot())
+    env.reset(seed=2)
+    later = env.snapshot()
     for snapshot in wrong:
         with pytest.raises(ValueError, match="snapshot"):
             env.restore(snapshot)
-        np.testing.assert_equal(env.snapshot(), whole)
+        np.testing.assert_equal(env.snapshot(), later)

@@ -2,10 +2,11 @@
 
 from itertools import product
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
-from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
+from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, solve, strategy
 from stb_gym.measure import mistakes_in_json, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
 from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
@@ -128,3 +129,10 @@ def test_of_equal_differences_the_first_is_named_whatever_their_rounding():
     one, other = {0: 0.3, 1: 0.1, 5: 0.6}, {0: 0.1, 1: 0.1, 5: 0.8}
     assert 0.3 - 0.1 < (0.3 + 0.1) - (0.1 + 0.1)
     assert compare(one, other).at == 0
+
+
+def test_turns_of_an_environment_are_played_for_its_objective():
+    game = ShutTheBox(tiles=3)
+    env = gym.make("stb_gym/ShutTheBoxShut-v0", tiles=3)
+    played, said = (simulate(what, solve(game).policy, 100, 1, goal) for what, goal in ((env, None), (game, "shut")))
+    assert (played.mean, played.exact) == (said.mean, said.exact)

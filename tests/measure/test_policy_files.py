@@ -26,7 +26,7 @@ from stb_gym import (
     strategy,
 )
 from stb_gym.games import GAMES
-from stb_gym.measure import load_policies, policy_files, read_policy, save_policies
+from stb_gym.measure import is_policy, load_policies, policy_files, read_policy, save_policies
 from stb_gym.solver import compile_game
 from tests import Code
 
@@ -108,6 +108,9 @@ def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypat
             read_policy(path)
     save_policy("ppo-threes", GAME, BEST)
     assert read_policy("ppo-threes").game == GAME
+    Path("optimal").mkdir()
+    save_policy("optimal/policy.npz", GAME, BEST)
+    assert [is_policy(name) for name in ("optimal", "./optimal", "ppo-threes")] == [False, True, True]
 
 
 # Files that are not trusted

@@ -229,3 +229,19 @@ def test_other_environments_are_refused():
         RecordRegret(gym.make("CartPole-v1"))
     with pytest.raises(TypeError, match="needs a vector environment of stb_gym"):
         VectorRecordRegret(gym.make_vec("CartPole-v1", 2))
+
+
+@pytest.mark.parametrize(("wrapper", "make"), [(RecordRegret, gym.make), (VectorRecordRegret, gym.make_vec)])
+def test_after_a_return_to_a_snapshot_the_standing_is_that_of_the_snapshot(wrapper, make):
+    env = wrapper(make(ROUND, seat=1))
+    action = 4 if make is gym.make else np.array([4])
+    recorded = []
+    for lead in (3, 9):
+        env.reset(options={"lead": lead, "roll": [1, 1, 1, 3, 6]})
+        before = env.unwrapped.snapshot()
+        once = env.step(action)[4]["loss"]
+        env.reset(options={"lead": 20})
+        env.unwrapped.restore(before)
+        assert env.step(action)[4]["loss"] == once
+        recorded.append(once)
+    assert recorded[0] != recorded[1]

@@ -221,3 +221,7 @@ def test_wrong_arguments_are_refused(make, error):
 def test_results_are_shown_as_people_read_them(snapshot):
     solution, lineup = Round(FIVE_DICE, 3).solve(), Round(FIVE_DICE, 2, "all-win").evaluate(["optimal", "random"])
     assert [repr(solution), repr(lineup)] == snapshot
+
+
+def test_numbers_of_numpy_make_the_same_round():
+    assert repr(Round(NINE, np.int64(3), shut_wins=np.True_)) == repr(Round(NINE, 3, shut_wins=True))
