@@ -1,4 +1,4 @@
-"""The tutorials that need no other library than the laboratory's, and what all of them have in common."""
+"""Run the tutorials that need only the libraries of the training code, and check what all tutorials share."""
 
 import ast
 import re
