@@ -236,10 +236,10 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:
     """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it.
 
-    The regrets of fewer than SEEDS seeds have their range instead of the interval.
+    The bootstrap interval of fewer than SEEDS regrets is their range.
     """
     values = regrets.to_numpy(float)
-    low, high = (values.min(), values.max()) if len(values) < SEEDS else bootstrap_interval(values)
+    low, high = bootstrap_interval(values)
     between = f"{rounded(low)} to {rounded(high)}{few_seeds(len(values))}"
     return f"{rounded(interquartile_mean(values))}<br><small>{between}{after}</small>"
 
