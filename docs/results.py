@@ -245,8 +245,8 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
 
 
 def few_seeds(number: int) -> str:
-    """Return ", N seeds" if there are fewer than SEEDS, else ""."""
-    return f", {number} seeds" if number < SEEDS else ""
+    """Return a line "N seeds" if there are fewer than SEEDS, else ""."""
+    return f"<br>{number} seeds" if number < SEEDS else ""
 
 
 def tables() -> dict[str, str]:

@@ -149,6 +149,6 @@ def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_st
     assert results.table(Task("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
         "| agent | 0.2M | 1M |",
         "| --- | ---: | ---: |",
-        "| `dqn` |  | 0.10<br><small>0 to 0.25, 3 seeds<br>1.5 min</small> |",
+        "| `dqn` |  | 0.10<br><small>0 to 0.25<br>3 seeds<br>1.5 min</small> |",
         f"| `ppo` | 0.30<br><small>{results.rounded(low)} to {results.rounded(high)}<br>1.5 min</small> |  |",
     ]
