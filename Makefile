@@ -84,8 +84,8 @@ package: .venv/installed
 	$(EMPTY)/python $(INSTALL) --constraint constraints.txt --group test "$$(echo dist/*.whl)[render]"
 	cd build/source && ../../$(EMPTY)/python -m pytest -m $(FAST) $(OF_THE_WHEEL)
 
-# Newer packages between them and us warn of old ones, which is nobody's mistake; an old SDL must be told of no screen; and
-# what Gymnasium's own tests ask, its checker and wrappers before 1.3 do not yet answer themselves.
+# Warnings are no errors here, as newer packages warn of old ones. An old SDL needs the dummy video driver. Gymnasium's own
+# tests are left out, because its checker and wrappers fail them before 1.3.
 lowest: | python
 	$(PYTHON) -m venv .venv-lowest
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
@@ -146,7 +146,7 @@ python:
 	@touch $@
 
 .venv/lab: .venv/torch
-	@echo "installing the laboratory into .venv; this takes a minute"
+	@echo "installing the training code into .venv; this takes a minute"
 	$(EDITABLE) $(BIN)/python $(INSTALL) --no-deps --no-build-isolation --editable .
 	$(BIN)/python $(INSTALL) $(PINS) --group lab
 	@touch $@

@@ -8,7 +8,8 @@ Every roll counts once before it was ever seen (Laplace's rule of succession). S
 systems: estimation, identification and adaptive control", 1986. The learner uses the rules of moves and the rewards,
 but not the true probabilities of the dice.
 
-No tabular learner given the same rolls can do much better; a network can, because it generalises across states.
+It estimates the rolls of each state separately. It does not use that the dice are the same everywhere: the same rolls,
+pooled over all states, would give nearly perfect play.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,15 +1,15 @@
 """Deep Q-learning (DQN) with double Q-learning and masks for illegal actions, in one file.
 
-A network estimates Q(s, a), the sum of rewards after action a in state s. Algorithm 1 of the first paper, in the order
-of this file, repeats three steps:
+A network estimates Q(s, a), the sum of rewards after action a in state s. The file follows algorithm 1 of the first
+paper, which repeats three steps:
 
 1. Play: take the legal action with the highest Q-value, or with probability epsilon a random legal action.
 2. Replay: store the transition in a ring buffer and draw a random minibatch of stored transitions.
 3. Update: move Q(s, a) towards reward + gamma * Q'(s', best legal a'). A target network, which is a copy of the network
    made every `target_period` updates, computes Q'. The network itself chooses a': this is double Q-learning.
 
-Turns have few distinct positions, so the networks evaluate equal rows of a batch once. This changes no result, only the
-time.
+Turns have few distinct positions, so the networks evaluate equal rows of a batch once, which only saves time.
+docs/agents.md lists the settings that are not the papers'.
 
 References:
     Mnih et al., "Human-level control through deep reinforcement learning", 2015.
@@ -61,7 +61,7 @@ class DQNSettings:
     huber_delta: PositiveFloat = 10.0
     """Error beyond which the loss is linear. If it is small, Q-values tend to medians instead of means."""
     max_gradient_norm: PositiveFloat = 10.0
-    """Longest gradient; longer ones are scaled down."""
+    """Largest norm of a gradient; larger gradients are scaled down."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""
 

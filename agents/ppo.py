@@ -1,6 +1,6 @@
 """Proximal policy optimization (PPO) with masks for illegal actions, in one file.
 
-Algorithm 1 of the paper, in the order of this file. PPO repeats:
+The file follows algorithm 1 of the paper. PPO repeats:
 
 1. Rollout: the actor plays some steps in every environment.
 2. Advantages: the critic estimates how much better each action was than the policy's average.
@@ -8,7 +8,7 @@ Algorithm 1 of the paper, in the order of this file. PPO repeats:
    others. The clipped objective gains nothing from moving a probability far in one update.
 
 Illegal actions have probability 0, in the rollout and in the update. Turns have few distinct positions, so the networks
-evaluate equal rows of a batch once. This changes no result, only the time.
+evaluate equal rows of a batch once, which only saves time. docs/agents.md lists the settings that are not the paper's.
 
 References:
     Schulman et al., "Proximal policy optimization algorithms", 2017.
@@ -58,7 +58,7 @@ class PPOSettings:
     value_weight: PositiveFloat = 0.5
     """Weight of the squared error of the critic."""
     max_gradient_norm: PositiveFloat = 0.5
-    """Longest gradient of the actor, and of the critic; longer ones are scaled down."""
+    """Largest norm of the gradients of the actor, and of the critic; larger gradients are scaled down."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers of the actor, and of the critic."""
 

@@ -1,11 +1,11 @@
-"""Agents of stable-baselines3 and sb3-contrib as learners: with their default settings, and tuned by settings alone.
+"""Agents of stable-baselines3 and sb3-contrib as learners: with their default settings, and a tuned one.
 
 Stock agents are what a user starts from: `PPO("MlpPolicy", gym.make(ID), seed=0)`. They discount rewards by 0.99, so
 their values are a little nearer to 0 than the sum of rewards.
 
-A tuned MaskablePPO shows how far the same class comes. It learns from many environments at once, its networks see
-observations in unary and have layer normalisation, its learning rate falls linearly to 0, and rewards are divided by
-the largest one.
+A tuned MaskablePPO shows how far the same class comes. Settings are not all that differs: its features extractor sees
+observations in unary and has layer normalisation, and rewards are divided by the largest one. It learns from many
+environments at once, and its learning rate falls linearly to 0.
 """
 
 import zipfile

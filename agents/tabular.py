@@ -1,7 +1,7 @@
 """Learners that keep a table of action values: Q-learning, Q-learning over afterstates, and Monte Carlo of random play.
 
 They use the rules of moves to number the entries of their table. They know neither the probabilities of the dice nor
-the solver's values. A turn that is cut off by a step limit counts as one that ended.
+the solver's values.
 """
 
 from collections.abc import Callable, Mapping
@@ -176,7 +176,7 @@ class MonteCarlo(QLearning):
     It plays uniformly random legal actions. The estimated value of an action at a node is the mean return of the turns
     after every visit. The policy is greedy on these estimates, which is one step of policy iteration from random play.
     With more steps the regret approaches that of `agents.baselines.greedy_step`, not 0. An action that was never tried
-    has the lowest reward as its estimate.
+    has the lowest reward as its estimate. A turn that a step limit truncates counts as one that ended.
 
     Args:
         envs: the vector environment, in SAME_STEP mode. Only the last reward of a turn may differ from 0.

@@ -37,11 +37,11 @@ class Pig(Game):
     actions = ("hold", "throw again")
 
     def start(self):
-        """No points, and one die to throw."""
+        """Return the first state: no points, and one die to throw."""
         return 0, 1
 
     def moves(self, state, roll):
-        """Hold, or throw again; after a 1, hold nothing."""
+        """Return the next state of each legal action; after a 1, the only action holds nothing."""
         if roll == (1,):
             return {HOLD: (0, 0)}
         points = min(state[0] + roll[0], self.most_points)
@@ -50,16 +50,16 @@ class Pig(Game):
         return {HOLD: (points, 0), AGAIN: (points, 1)}
 
     def final_score(self, held):
-        """The points held."""
+        """Return the points of a turn that ends."""
         return held
 
     @property
     def observation_high(self):
-        """The most points, and the highest face."""
+        """Return the largest entries of `observe`."""
         return [self.most_points, self.faces]
 
     def observe(self, state, roll):
-        """The points before the throw, and the face of the die; 0 if none is thrown."""
+        """Return the points before the throw, and the face of the die; 0 if none is thrown."""
         return [state[0], sum(roll)]
 
 

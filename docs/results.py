@@ -1,7 +1,6 @@
-"""Write what the pages show of docs/results: `python -m docs.results`.
+"""Write the tables and pictures of docs/results into the pages: `python -m docs.results`.
 
-It writes the tables of the README and of the pages of agents, of exact-8 and of hardness, and draws their pictures. The
-site's page of curves is made when the site is built.
+The tables are in the README and in the pages of `PAGES`. `docs/conf.py` writes the page of curves.
 """
 
 import re
@@ -42,6 +41,7 @@ TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
 BUDGET = 1_000_000
+SEEDS = 5  # cells name the number of seeds where there are fewer
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 NAMES = {  # of agents for the reader of the README
     "afterstates": "network of afterstates, `agents/afterstates.py`",
@@ -77,13 +77,13 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 def table(task: Task, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
 
-    A cell has the interquartile mean of the regret, its 95% interval, and the mean time of a training in minutes. Rows
-    are sorted by the number of steps that most algorithms have, best first.
+    A cell is a `cell` with the interquartile mean of the minutes of a training. Rows are sorted by the number of steps
+    that most algorithms have, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     cells, means = {}, {}
     for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
-        minutes = runs["seconds"].mean() / 60
+        minutes = interquartile_mean(runs["seconds"].to_numpy(float)) / 60
         cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
         means[algorithm, budget] = interquartile_mean(runs[task.metric].to_numpy(float))
     usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
@@ -105,9 +105,13 @@ def front_table(task: Task, measurements: pd.DataFrame) -> str:
 
 
 def departures_table(results: pd.DataFrame) -> str:
-    """Return the final regrets of learners with single changes, of three seeds or more, as Markdown."""
+    """Return the final regrets of learners with single changes, of three seeds or more, as Markdown.
+
+    Studies without such a change are left out.
+    """
     by_change = results.groupby(["algorithm", "change", "study"], sort=False)["regret"]
     cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "").unstack(fill_value="")
+    cells = cells.loc[:, (cells.drop("none", level="change") != "").any()]
     rows = ([f"`{learner}`", change, *row] for (learner, change), row in cells.iterrows())
     return markdown(["learner", "change", *cells], rows, left=2)
 
@@ -129,7 +133,9 @@ def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
     cells = {}
     for key, found in of_agents.items():
         middle, low, high = (f"{value:.2f}" for value in score.number(found))
-        cells[key] = f"{middle}<br><small>{low} to {high}</small>" if low != high else middle
+        cells[key] = middle
+        if low != high:
+            cells[key] += f"<br><small>{low} to {high}{few_seeds(found['seed'].nunique())}</small>"
     agents = [agent for agent, budget in of_agents if budget == "200k"]
     rows = [
         [str(rank), *(cells.get((agent, each), "") for each in tasks.BUDGETS), f"`{agent}`"]
@@ -198,7 +204,6 @@ def draw_parts(path: Path, results: pd.DataFrame) -> None:
             names = [
                 f"{agent}: {rounded(all_of)}".replace(" with", "\nwith") for agent, all_of in parts["regret"].items()
             ]
-            names = [name.replace(" with", "\nwith") for name in names]
             ends = np.zeros(len(parts))
             for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
                 share = (parts[part] / parts["regret"]).to_numpy(float)
@@ -229,10 +234,19 @@ def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
 
 
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:
-    """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it."""
-    low, high = bootstrap_interval(regrets.to_numpy(float))
-    mean = interquartile_mean(regrets.to_numpy(float))
-    return f"{rounded(mean)}<br><small>{rounded(low)} to {rounded(high)}{after}</small>"
+    """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it.
+
+    The bootstrap interval of fewer than SEEDS regrets is their range.
+    """
+    values = regrets.to_numpy(float)
+    low, high = bootstrap_interval(values)
+    between = f"{rounded(low)} to {rounded(high)}{few_seeds(len(values))}"
+    return f"{rounded(interquartile_mean(values))}<br><small>{between}{after}</small>"
+
+
+def few_seeds(number: int) -> str:
+    """Return a line "N seeds" if there are fewer than SEEDS, else ""."""
+    return f"<br>{number} seeds" if number < SEEDS else ""
 
 
 def tables() -> dict[str, str]:

@@ -1,7 +1,7 @@
-"""What the pages of the site let the code itself write, so that nothing is said twice.
+"""Write parts of the pages of the site from the code, so that no fact is written twice.
 
-A block such as the following is replaced, before a page is read, by what the function of that name in `WRITERS` makes
-of its text:
+Before Sphinx reads a page, a block such as the following is replaced by what the function of that name in `WRITERS`
+returns for its text:
 
     ```{environment} threes
     ```
@@ -61,19 +61,19 @@ def hardness(game: str = "") -> str:
 
 
 def rounds(_: str = "") -> str:
-    """The page of the environments of a round."""
+    """Return the page of the environments of a round."""
     return page_of("stb_gym.rounds.env", [name for name in gym.registry if ROUND.fullmatch(name)])
 
 
 def page_of(module: str, ids: list[str]) -> str:
-    """A summary, the docstring of a module, and all ids."""
+    """Return a summary, the docstring of a module, and all ids."""
     _, _, page = (inspect.getdoc(import_module(module)) or "").partition("\n\n")
     masked = f"Each is there with the mask in the observation, too: `{masked_id(ids[0])}`, and so on."
     return "\n\n".join([summary(ids[0]), page, "## Ids", table_of_ids(ids), masked])
 
 
 def summary(identity: str) -> str:
-    """The table with which a page begins."""
+    """Return the table at the start of a page of environments."""
     env = gym.make(identity)
     rows = {
         "Action space": env.action_space,
@@ -85,7 +85,7 @@ def summary(identity: str) -> str:
 
 
 def table_of_ids(ids: list[str]) -> str:
-    """Every id, what it passes to the environment, and the mean reward of the best play."""
+    """Return a table of ids, with the arguments and the mean reward of perfect play of each."""
     lines = ["| id | arguments | mean reward of the best play |", "| --- | --- | ---: |"]
     for identity in ids:
         given = [f"`{name}={value!r}`" for name, value in gym.spec(identity).kwargs.items() if name != "game"]
@@ -124,13 +124,13 @@ def leaderboard(_: str = "") -> str:
 
 
 def readme(_: str = "") -> str:
-    """Return the README up to its list of pages, for a page of this folder."""
+    """Return the README up to its list of pages, with links for a page of this folder."""
     text, _, _ = README.read_text().partition("Read on:")
     return text.replace("](docs/", "](").replace('="docs/', '="')
 
 
 def agents(_: str = "") -> str:
-    """Return what the agents of the README lose, the best first."""
+    """Return a table of the regrets of the agents in the README, the best first."""
     rows = re.findall(r"^\| (\S.*?) \| ([\d.]+)( \(.*?\))? \|", README.read_text(), re.MULTILINE)
     rows.sort(key=lambda row: float(row[1]))
     lines = [f"| {name} | {regret} |" for name, regret, _ in rows]
@@ -178,17 +178,17 @@ BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE |
 
 
 def written(page: str) -> str:
-    """A page, with what the code writes of it, and with pictures for light and dark."""
+    """Return a page with the parts that the code writes, and with pictures for light and dark."""
     return with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
 
 
 def with_pictures(page: str) -> str:
-    """A page with the theme's classes for pictures in light and dark."""
+    """Return a page with the theme's classes for pictures in light and dark."""
     return PICTURE.sub(r"![\2](\3){.only-light}\n![\2](\1){.only-dark}", page)
 
 
 def setup(app: "Sphinx") -> None:
-    """Let Sphinx read pages so."""
+    """Let Sphinx read each page as `written` returns it."""
 
     def read(_: "Sphinx", name: str, source: list[str]) -> None:
         source[0] = written(source[0])

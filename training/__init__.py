@@ -1,4 +1,6 @@
-"""The laboratory's commands: `python -m training.train`, `.evaluate`, `.compare` and `.tune`. Run them in a clone.
+"""The commands of the training code: `python -m training.train`, `.evaluate`, `.compare` and `.tune`.
+
+Run them in a clone.
 
 - `train`: trains an algorithm with one seed or several; `study`: trains several runs, in processes or on a Ray cluster;
   `run`: trains one run, and reads and writes its folder.

@@ -41,10 +41,10 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     A game of your own needs --import MODULE.
 
     Args:
-        runs: folders of runs, and results files that --save wrote.
+        runs: Folders of runs, and results files that --save wrote.
         out: HTML file for the page of curves, which needs no other file.
-        save: file for all measurements, whose name ends in .csv.gz.
-        json: print the tables as JSON.
+        save: File for all measurements, whose name ends in .csv.gz.
+        json: Print the tables as JSON.
     """
     measurements = read_measurements(runs)
     tasks = by_task(measurements)

@@ -1,4 +1,4 @@
-"""Ask a language model every question of a game, at any chat endpoint with the interface of OpenAI's.
+"""Ask a language model every question of a game, at any OpenAI-compatible chat endpoint.
 
     stb-gym ask shut-the-box > questions.jsonl
     python docs/tutorials/chat_endpoint.py --url http://localhost:8000/v1 --model NAME

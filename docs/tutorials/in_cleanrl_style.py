@@ -1,7 +1,7 @@
-"""PPO with masks in a single file, in the manner of CleanRL: plain torch, top to bottom, one loop.
+"""Train PPO with masks in one file in the style of CleanRL: plain torch, top to bottom, one loop.
 
-What masks need: illegal actions get a logit of -1e8 when actions are drawn and again when they are learned from, so
-the masks are kept with the observations. One sees the exact regret after every tenth update.
+Illegal actions get a logit of -1e8, both when actions are sampled and in the update, so the rollout stores the masks
+with the observations. The program prints the exact regret after every tenth update.
 
     python docs/tutorials/in_cleanrl_style.py --steps 200000
 """
@@ -20,19 +20,19 @@ LEARNING_RATE, LAMBDA, CLIP, ENTROPY, VALUE = 1e-3, 0.95, 0.2, 0.01, 0.5
 
 
 def network(inputs, outputs):
-    """Two hidden layers of 64 units."""
+    """Return a network with two hidden layers of 64 units."""
     return nn.Sequential(nn.Linear(inputs, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh(), nn.Linear(64, outputs))
 
 
 def choices(actor, observation, mask):
-    """The chances of the legal actions."""
+    """Return the distribution over legal actions."""
     return torch.distributions.Categorical(logits=torch.where(mask, actor(observation), -1e8))
 
 
 def main(steps, seed=0):
-    """Learn for some steps of all games together, and print the curve."""
+    """Learn for some steps, summed over all games, and print the curve."""
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # networks as small as these are faster so
+    torch.set_num_threads(1)  # small networks are faster with one thread
     options = {"observation_dtype": "float32", "reward_scale": 1 / 45}
     envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=GAMES, autoreset_mode="SameStep", **options)
     meter = stb_gym.RegretMeter(envs)

@@ -1,6 +1,6 @@
-"""Your own loop in NumPy: a table of Q-values, 256 games at once, and its exact distance from perfect play.
+"""Train Q-learning with a table in your own NumPy loop of 256 games, and print its exact regret.
 
-One sees the regret of the greedy policy fall while the table fills. The learner knows nothing of the game: it reads
+The program prints the regret of the greedy policy every 100,000 steps. The learner knows nothing of the game: it reads
 observations, masks and rewards, as any agent does.
 
     python docs/tutorials/in_numpy.py --steps 1000000
@@ -18,7 +18,7 @@ ROWS = 10_000  # more than there are positions
 
 
 class Table:
-    """[ROWS, A] Q-values, a row for every observation that was met."""
+    """A table of [ROWS, A] Q-values with a row for every observation that was met."""
 
     def __init__(self, actions):
         self.rows = {}
@@ -26,23 +26,23 @@ class Table:
         self.visits = np.zeros((ROWS, actions))
 
     def find(self, observations):
-        """[B] the rows of observations [B, O]."""
+        """Return [B] the rows of observations [B, O]."""
         keys = (observation.tobytes() for observation in observations)
         return np.array([self.rows.setdefault(key, len(self.rows)) for key in keys])
 
     def greedy(self, observations, masks):
-        """[B] the legal actions of highest value: this function is all that the meter needs."""
+        """Return [B] the legal actions of highest value. The meter needs only this function."""
         return np.where(masks, self.values[self.find(observations)], -np.inf).argmax(axis=1)
 
     def learn(self, row, action, target):
-        """Move each value towards its targets' mean, by steps that become smaller as the visits become more."""
+        """Move each value towards the mean of its targets; steps shrink with the number of visits."""
         np.add.at(self.visits, (row, action), 1)
         error = target - self.values[row, action]
         np.add.at(self.values, (row, action), error / self.visits[row, action] ** 0.8)
 
 
 def main(steps, seed=0, every=100_000):
-    """Learn for some steps of all games together, and print the curve."""
+    """Learn for some steps, summed over all games, and print the curve."""
     envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=GAMES, autoreset_mode="SameStep")
     meter = stb_gym.RegretMeter(envs)
     random, table = np.random.default_rng(seed), Table(envs.single_action_space.n)

@@ -1,8 +1,10 @@
 """Train stock models, and print the exact regret of each with masks and without them.
 
-Default settings, three seeds; masks are of the meter for models that know none.
+Settings are the defaults, with three seeds. With 2,048 steps, one rollout of PPO, all models learn for
+equally many steps, A2C for two more. Models that
+learn without masks choose among legal actions in the meter.
 
-    python docs/tutorials/price_of_masks.py --steps 2100
+    python docs/tutorials/price_of_masks.py --steps 2048
 """
 
 import argparse
@@ -36,5 +38,5 @@ def main(steps, seeds=3):
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--steps", type=int, default=2_100)
+    parser.add_argument("--steps", type=int, default=2_048)
     main(parser.parse_args().steps)

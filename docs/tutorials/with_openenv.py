@@ -24,13 +24,13 @@ class Answer(Action):
 
 
 class Question(Observation):
-    """A position in words, at first with the rules."""
+    """A position in words; the first one of a turn begins with the rules."""
 
     text: str
 
 
 class Turns(Environment):
-    """Turns of a game. The state has the regret of the turn so far."""
+    """An environment of turns; its state has the regret of the turn so far."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     state = State()

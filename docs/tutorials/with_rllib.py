@@ -1,7 +1,7 @@
-"""RLlib's PPO with masks, by its action-masking module, and its exact regret after every iteration.
+"""Train RLlib's PPO with its action-masking module, and print its exact regret after every iteration.
 
-The glue: `mask_names="rllib"` gives the module the entries it looks for, `observations` and `action_mask`; `stb_gym:`
-before the id lets RLlib's workers import the package; and the tutorial unpacks the module's logits for the meter.
+`mask_names="rllib"` gives the module the entries that it looks for, `observations` and `action_mask`. `stb_gym:` before
+the id lets RLlib's workers import the package. `best` passes the module's logits to the meter.
 
     python docs/tutorials/with_rllib.py --steps 40000
 """
@@ -23,7 +23,7 @@ BATCH = 4000
 
 
 def configuration(seed):
-    """PPO in this process, on eight games at once."""
+    """Return the configuration of PPO in this process, on eight games at once."""
     return (
         PPOConfig()
         .environment(ENVIRONMENT, env_config=OPTIONS)
@@ -35,15 +35,15 @@ def configuration(seed):
 
 
 def best(module, shown):
-    """[B] the most probable actions, for the meter: what it shows is what the environment shows, as arrays."""
+    """Return [B] the most probable actions; `shown` holds the environment's observations as arrays."""
     with torch.no_grad():
         told = module.forward_inference({"obs": {name: torch.as_tensor(array) for name, array in shown.items()}})
     return told["action_dist_inputs"].argmax(dim=1)
 
 
 def main(steps, seed=0):
-    """Learn for some steps of all games together, and print the curve."""
-    torch.set_num_threads(1)  # networks as small as these are faster so
+    """Learn for some steps, summed over all games, and print the curve."""
+    torch.set_num_threads(1)  # small networks are faster with one thread
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     meter = stb_gym.RegretMeter(gym.make(ENVIRONMENT, **OPTIONS))
     algorithm = configuration(seed).build_algo()

@@ -1,7 +1,7 @@
-"""Tianshou's DQN with masks, and its exact regret after every epoch.
+"""Train Tianshou's DQN with masks, and print its exact regret after every epoch.
 
-No glue for the masks: Tianshou finds them in observations with the entries `obs` and `mask`, which the id with `Masked`
-in it and `mask_names="tianshou"` give. Its double DQN then masks the next action too.
+Tianshou finds the masks in observations with the entries `obs` and `mask`. An id with `Masked` in it and
+`mask_names="tianshou"` make them. Tianshou's double DQN masks the next action, too.
 
     python docs/tutorials/with_tianshou.py --steps 40000
 """
@@ -25,22 +25,22 @@ GAMES, EPOCH = 16, 4000
 
 
 def make():
-    """One game; observations are floats and rewards from -1 to 0."""
+    """Make one game; observations are floats and rewards from -1 to 0."""
     options = {"mask_names": "tianshou", "observation_dtype": "float32", "reward_scale": 1 / 45}
     return gym.make("stb_gym/ShutTheBoxMasked-v0", **options)
 
 
 def best(policy, shown):
-    """[B] the legal actions of highest value, for the meter: what it shows is what the environment shows."""
+    """Return [B] the legal actions of highest value; `shown` holds the environment's observations."""
     with torch.no_grad():
         return policy(Batch(obs=Batch(shown), info=Batch())).act
 
 
 def main(steps, seed=0):
-    """Learn for some steps of all games together, and print the curve."""
+    """Learn for some steps, summed over all games, and print the curve."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (Tianshou explores by these)
-    torch.set_num_threads(1)  # networks as small as these are faster so
+    torch.set_num_threads(1)  # small networks are faster with one thread
     env = make()
     meter = stb_gym.RegretMeter(env)
     envs = DummyVectorEnv([make for _ in range(GAMES)])

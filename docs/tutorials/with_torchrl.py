@@ -1,7 +1,7 @@
-"""TorchRL's PPO with masks, and its exact regret while it learns.
+"""Train TorchRL's PPO with masks, and print its exact regret while it learns.
 
-The glue: the id with `Masked` in it and `mask_names="torchrl"` put the mask into the tensordict, where the distribution
-`MaskedCategorical` and the transform `ActionMask` find it; TorchRL wants vector environments with autoreset disabled.
+An id with `Masked` in it and `mask_names="torchrl"` put the mask into the tensordict, where the distribution
+`MaskedCategorical` and the transform `ActionMask` find it. TorchRL needs vector environments with autoreset disabled.
 
     python docs/tutorials/with_torchrl.py --steps 100000
 """
@@ -25,7 +25,7 @@ GAMES, BATCH, MINIBATCH, EPOCHS = 32, 2048, 256, 4
 
 
 def networks(observations, actions):
-    """An actor and a critic with two hidden layers of 64 units each."""
+    """Return an actor and a critic with two hidden layers of 64 units each."""
     sizes = {"in_features": observations, "num_cells": [64, 64], "activation_class": torch.nn.Tanh}
     scores = TensorDictModule(MLP(out_features=actions, **sizes), in_keys=["observation"], out_keys=["logits"])
     actor = ProbabilisticActor(
@@ -38,15 +38,15 @@ def networks(observations, actions):
 
 
 def best(actor, shown):
-    """[B] the most probable actions, for the meter: what it shows is what the environment shows, as arrays."""
+    """Return [B] the most probable actions; `shown` holds the environment's observations as arrays."""
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
         return actor(TensorDict(shown, len(shown["observation"])))["action"]
 
 
 def main(steps, seed=0):
-    """Learn for some steps of all games together, and print the curve."""
+    """Learn for some steps, summed over all games, and print the curve."""
     torch.manual_seed(seed)
-    torch.set_num_threads(1)  # networks as small as these are faster so
+    torch.set_num_threads(1)  # small networks are faster with one thread
     options = {"mask_names": "torchrl", "observation_dtype": "float32", "reward_scale": 1 / 45}
     envs = gym.make_vec("stb_gym/ShutTheBoxMasked-v0", num_envs=GAMES, autoreset_mode="Disabled", **options)
     meter = stb_gym.RegretMeter(envs)

@@ -23,7 +23,7 @@ class TurnsConfig(vf.TasksetConfig):
 
 
 class Turns(vf.Taskset[vf.Task, TurnsConfig]):
-    """A turn for each seed."""
+    """A task set with one turn for each seed."""
 
     INFINITE = True
 
@@ -35,13 +35,13 @@ class Turns(vf.Taskset[vf.Task, TurnsConfig]):
 
 
 class PlayerConfig(vf.EnvConfig):
-    """A model that chats and has no tools."""
+    """The options of the environment: the model chats and has no tools."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 
 
 class TurnsEnv(vf.Env[PlayerConfig]):
-    """A conversation in which the game asks and the model answers."""
+    """An environment of conversations: the game asks, the model answers."""
 
     async def run(self, task, agents):
         """Play the turn of a task."""

@@ -1,4 +1,7 @@
-"""One turn by its tables, exactly: solved, evaluated and certified. Nothing is sampled.
+"""Solve, evaluate and certify one turn exactly by its tables. Nothing is sampled.
+
+A node of the tables is a state of the Markov decision process: a roll was thrown, and the player chooses a move. A
+state of the tables is an afterstate: what the player has before a throw.
 
 - `tables`: a game as arrays, which everything below reads.
 - `objectives`: what is maximised, and the task that an environment sets; `policies`: what a policy is.

@@ -55,7 +55,7 @@ def main() -> int:
 
 
 def modules_of(package: str) -> list[Path]:
-    """Return the modules of a package, or a module of its own: of the library or of the laboratory."""
+    """Return the modules of a package of the library or of the training code, or a single module."""
     folder = ROOT / package if package in LABORATORY else ROOT / "stb_gym" / package
     return sorted(folder.rglob("*.py")) if folder.is_dir() else [folder.with_suffix(".py")]
 

@@ -138,7 +138,7 @@ def test_the_parts_of_a_mean_regret_add_up():
 
 
 def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_steps():
-    seeds = [[0.1, 0.2, 0.4, 0.5], [0.000001] * 4]
+    seeds = [[0.1, 0.2, 0.3, 0.4, 0.5], [0.000001, 0.05, 0.25]]
     rows = [
         (algorithm, budget, seed, regret, 90.0, budget)
         for algorithm, budget, regrets in zip(("ppo", "dqn"), (200_000, 1_000_000), seeds, strict=True)
@@ -149,6 +149,6 @@ def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_st
     assert results.table(Task("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
         "| agent | 0.2M | 1M |",
         "| --- | ---: | ---: |",
-        "| `dqn` |  | 0<br><small>0 to 0<br>1.5 min</small> |",
+        "| `dqn` |  | 0.10<br><small>0 to 0.25<br>3 seeds<br>1.5 min</small> |",
         f"| `ppo` | 0.30<br><small>{results.rounded(low)} to {results.rounded(high)}<br>1.5 min</small> |  |",
     ]

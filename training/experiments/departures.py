@@ -71,9 +71,9 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
     """Train what the file does not have yet.
 
     Args:
-        seeds: how many seeds of each change to train.
-        workers: how many are trained at a time.
-        out: the .csv.gz file.
+        seeds: How many seeds of each change to train.
+        workers: How many are trained at a time.
+        out: The .csv.gz file.
     """
     # Unary changes nothing on tiles, which are 0 or 1.
     changes = {study: [name for name in CHANGES if "unary" not in name[1] or "threes" in study] for study in STUDIES}

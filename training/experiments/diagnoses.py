@@ -45,9 +45,9 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
     """Train what the file does not have yet, and diagnose it.
 
     Args:
-        seeds: how many seeds of each agent and task to train.
-        workers: how many are trained at a time.
-        out: the .csv.gz file.
+        seeds: How many seeds of each agent and task to train.
+        workers: How many are trained at a time.
+        out: The .csv.gz file.
     """
     keys = [(agent, task, seed) for agent in (*LEARNERS, *STOCK) for seed in range(seeds) for task in STUDIED]
     fill_table(train, keys, KEY, PARTS, out, workers)

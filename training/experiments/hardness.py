@@ -74,9 +74,9 @@ def train_all(*, seeds: int = 1, workers: int = 1, out: Path = Path("runs/hardne
     """Train what the file does not have yet.
 
     Args:
-        seeds: how many seeds of each learner and task to train.
-        workers: how many are trained at a time.
-        out: the .csv.gz file.
+        seeds: How many seeds of each learner and task to train.
+        workers: How many are trained at a time.
+        out: The .csv.gz file.
     """
     for agent in AGENTS:
         sweep(agent, TASKS, out, [BUDGET], seeds, workers)

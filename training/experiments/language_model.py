@@ -117,9 +117,9 @@ def language_model(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/l
     """Train what the file does not have yet.
 
     Args:
-        seeds: how many seeds to train for each number of games.
-        workers: how many are trained at a time.
-        out: the .csv.gz file.
+        seeds: How many seeds to train for each number of games.
+        workers: How many are trained at a time.
+        out: The .csv.gz file.
     """
     fill_table(train, [(games, seed) for games in GAMES for seed in range(seeds)], KEY, NUMBERS, out, workers)
     say(f"{out} is complete")

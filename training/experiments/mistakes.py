@@ -28,8 +28,8 @@ def mistakes(*agents: str, out: Path = Path("runs/mistakes.csv")) -> None:
     """Train the agents that the file does not have yet, and add their mistakes.
 
     Args:
-        agents: names of algorithms; by default all.
-        out: the .csv file.
+        agents: Names of algorithms (default: all).
+        out: The .csv file.
     """
     torch.set_num_threads(1)
     found = pd.read_csv(out) if out.exists() else pd.DataFrame(columns=["task", "algorithm", "variant"])

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
+import torch
 
 from agents.presets import ALGORITHMS
 from stb_gym.cli import imported
@@ -66,6 +67,7 @@ def maker_of(agent: str) -> Callable[..., Any]:
 
 def train(tasks: Mapping[str, Task], agent: str, name: str, budget: str, seed: int) -> list[float]:
     """Train and measure an agent; return its regret, its score and the seconds."""
+    torch.set_num_threads(1)
     began = time.process_time()
     learner = maker_of(agent)(tasks[name].make(), seed)
     learner.learn(BUDGETS[budget])

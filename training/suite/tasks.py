@@ -1,6 +1,6 @@
-"""The eight tasks of the protocol, from easy to hard, and its budgets.
+"""The eight tasks of the protocol and its budgets.
 
-A task's hardness is the share of random play's regret that one greedy step on its action values leaves; see
+Tasks are ordered by the share of random play's regret that one greedy step on its action values leaves; see
 docs/hardness.md.
 """
 
