@@ -10,7 +10,6 @@ import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-import stb_gym
 from stb_gym.games import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
@@ -240,25 +239,3 @@ def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) ->
     probability = epsilon * mask / mask.sum(axis=1, keepdims=True)
     probability[np.arange(len(greedy)), greedy] += 1 - epsilon
     return probability.astype(np.float32)
-
-
-def learn_and_report(learner: Learner, env: str, steps: int) -> None:
-    """Train a learner, and print its exact regret about ten times on the way.
-
-    Args:
-        learner: the learner.
-        env: the id of the environment that it learns from.
-        steps: steps of the training, summed over all environments.
-    """
-    meter = stb_gym.RegretMeter(gym.make(env))
-    next_report = 0
-
-    def report() -> None:
-        nonlocal next_report
-        if learner.num_steps >= next_report:
-            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
-            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
-            next_report = min(learner.num_steps + steps // 10, steps)
-
-    learner.learn(steps, report)
-    report()

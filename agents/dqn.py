@@ -20,7 +20,6 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
-import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -28,7 +27,7 @@ from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, learn_and_report, unique_rows
+from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, unique_rows
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -285,25 +284,3 @@ class DQN:
             self._random.set_state(state["random"])
             self._episodes.load_state_dict(state["episodes"])
             self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
-
-
-def main(
-    env: str = "stb_gym/ShutTheBox-v0",
-    steps: PositiveInt = 1_000_000,
-    seed: int = 0,
-    settings: DQNSettings = DQNSettings(),  # noqa: B008
-) -> None:
-    """Train DQN and print its exact regret about ten times on the way.
-
-    Args:
-        env: id of the environment.
-        steps: steps of the training, summed over all environments.
-        seed: seeds the environment, the network and the exploration.
-        settings: settings that differ from the defaults.
-    """
-    learner = DQN(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    learn_and_report(learner, env, steps)
-
-
-if __name__ == "__main__":
-    cyclopts.run(main)

@@ -19,7 +19,6 @@ References:
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
-import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -27,7 +26,7 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, VectorEnv, learn_and_report, unique_rows
+from agents.common import Episodes, State, VectorEnv, unique_rows
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -283,25 +282,3 @@ class PPO:
             self._random.set_state(state["random"])
             self._episodes.load_state_dict(state["episodes"])
             self.num_steps = state["num_steps"]
-
-
-def main(
-    env: str = "stb_gym/ShutTheBox-v0",
-    steps: PositiveInt = 1_000_000,
-    seed: int = 0,
-    settings: PPOSettings = PPOSettings(),  # noqa: B008
-) -> None:
-    """Train PPO and print its exact regret about ten times on the way.
-
-    Args:
-        env: id of the environment.
-        steps: steps of the training, summed over all environments.
-        seed: seeds the environment, the networks and the exploration.
-        settings: settings that differ from the defaults.
-    """
-    learner = PPO(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    learn_and_report(learner, env, steps)
-
-
-if __name__ == "__main__":
-    cyclopts.run(main)
