@@ -16,11 +16,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, epsilon_greedy
+from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, epsilon_greedy
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -109,12 +108,12 @@ class CertaintyEquivalence:
         self._greedy = tables.greedy(after)
         self.figures = {"estimated_value": float(state_value[tables.start])}
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`."""
         greedy = self._greedy[self._tables.find_nodes(observations)]
         return epsilon_greedy(masks, greedy, self._settings.exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the value of each observation in the estimated game; see `Learner`."""
         return self._node_value[self._tables.find_nodes(observations)]
 

@@ -13,6 +13,10 @@ from numpy.typing import NDArray
 from stb_gym.games import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+Array = NDArray[Any]
+BoolArray = NDArray[np.bool_]
+Float32Array = NDArray[np.float32]
+FloatArray = NDArray[np.float64]
 State = dict[str, Any]
 
 
@@ -35,7 +39,7 @@ class Learner(Protocol):
             callback: called before every rollout, and never between play and the update that follows it.
         """
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action while exploring; the greedy action has the highest.
 
         Args:
@@ -46,7 +50,7 @@ class Learner(Protocol):
             [B, A] probabilities.
         """
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the estimated sum of rewards from each observation to the end of the episode."""
 
     def state_dict(self) -> State:
@@ -73,11 +77,11 @@ class Transition(NamedTuple):
         next_mask: [B, A] the legal actions at the next observation.
     """
 
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    next_observation: NDArray[Any]
-    next_mask: NDArray[np.bool_]
+    reward: Float32Array
+    terminated: BoolArray
+    truncated: BoolArray
+    next_observation: Array
+    next_mask: BoolArray
 
 
 class Episodes:
@@ -123,7 +127,7 @@ class Episodes:
             next_mask[over] = self._legal(infos["final_info"])[over]
         return Transition(np.array(reward, np.float32), terminated, truncated, next_observation, next_mask)
 
-    def _legal(self, infos: Mapping[str, Any]) -> NDArray[np.bool_]:
+    def _legal(self, infos: Mapping[str, Any]) -> BoolArray:
         if "action_mask" not in infos:
             return np.ones((self.envs.num_envs, self.actions), np.bool_)
         return np.asarray(infos["action_mask"]) != 0
@@ -182,7 +186,7 @@ class Unary(torch.nn.Module):
         return (flat[:, self.column] >= self.least if self.counts else flat).float()
 
 
-def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
+def hash_rows(*columns: Array) -> NDArray[np.uint64]:
     """Return [B] 64-bit hashes of rows; of ten million different rows, two share a hash once in 300,000 times.
 
     Args:
@@ -204,7 +208,7 @@ def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed @ factors[:-1]
 
 
-def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def unique_rows(*columns: Array) -> tuple[IntArray, IntArray]:
     """Find the distinct rows of a batch by their hashes, so that a network evaluates each of them once.
 
     Of 131,072 positions in a batch of turns only some thousand are distinct.
@@ -226,7 +230,7 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
     return first, inverse
 
 
-def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) -> NDArray[np.float32]:
+def epsilon_greedy(mask: BoolArray, greedy: IntArray, epsilon: float) -> Float32Array:
     """Return [B, A] the probabilities of epsilon-greedy play among legal actions.
 
     Args:

@@ -23,11 +23,22 @@ from typing import Annotated, Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Episodes,
+    Float32Array,
+    FloatArray,
+    State,
+    Transition,
+    Unary,
+    VectorEnv,
+    epsilon_greedy,
+    unique_rows,
+)
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -88,12 +99,12 @@ class Minibatch(NamedTuple):
         next_mask: [N, A] True where an action is legal at the next observation; as bits while it is stored.
     """
 
-    observation: NDArray[Any]
+    observation: Array
     action: IntArray
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    next_observation: NDArray[Any]
-    next_mask: NDArray[Any]
+    reward: Float32Array
+    terminated: BoolArray
+    next_observation: Array
+    next_mask: Array
 
 
 class Replay:
@@ -120,7 +131,7 @@ class Replay:
             next_mask=np.zeros((size, (actions + 7) // 8), np.uint8),
         )
 
-    def add(self, observation: NDArray[Any], action: IntArray, step: Transition) -> None:
+    def add(self, observation: Array, action: IntArray, step: Transition) -> None:
         """Store one transition of each environment in place of the oldest ones."""
         bits = np.packbits(step.next_mask, axis=1)
         new = Minibatch(observation, action, step.reward, step.terminated, step.next_observation, bits)
@@ -237,25 +248,25 @@ class DQN:
             self._target_network.load_state_dict(self._network.state_dict())
         self.figures = {"loss": loss.item(), "epsilon": self._epsilon}
 
-    def _q_values(self, observations: NDArray[Any]) -> torch.Tensor:
+    def _q_values(self, observations: Array) -> torch.Tensor:
         q_values: torch.Tensor = self._network(self._tensor(observations))
         return q_values
 
     @torch.no_grad()
-    def _greedy(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+    def _greedy(self, observations: Array, masks: BoolArray) -> IntArray:
         """Return [B] the legal actions with the highest Q-values."""
         legal: IntArray = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
         return legal
 
-    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+    def _tensor(self, array: Array) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         return epsilon_greedy(masks, self._greedy(observations, masks), self._epsilon)
 
     @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         q_values = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
         return q_values.max(axis=1).astype(np.float64)

@@ -41,7 +41,18 @@ from numpy.typing import NDArray
 from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, VectorEnv, epsilon_greedy, hash_rows, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Episodes,
+    Float32Array,
+    FloatArray,
+    State,
+    VectorEnv,
+    epsilon_greedy,
+    hash_rows,
+    unique_rows,
+)
 from agents.dqn import perceptron
 from stb_gym.games import IntArray
 
@@ -81,7 +92,7 @@ class Positions:
         actions: the number of actions A.
     """
 
-    def __init__(self, observation: NDArray[Any], actions: int):
+    def __init__(self, observation: Array, actions: int):
         self._actions = actions
         self._count = 1
         self._observations = np.zeros((1, *observation.shape), observation.dtype)
@@ -93,15 +104,15 @@ class Positions:
         return self._count
 
     @property
-    def observations(self) -> NDArray[Any]:
+    def observations(self) -> Array:
         """[P, ...] the observations of all positions; zeros for the end."""
         return self._observations[: self._count]
 
-    def masks(self, numbers: IntArray) -> NDArray[np.bool_]:
+    def masks(self, numbers: IntArray) -> BoolArray:
         """Return [B, A] the legal actions at positions [B]; none at the end."""
         return np.unpackbits(self._masks[numbers], axis=1, count=self._actions).view(np.bool_)
 
-    def numbers(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+    def numbers(self, observations: Array, masks: BoolArray) -> IntArray:
         """Return [B] the numbers of positions; new positions get new numbers.
 
         Args:
@@ -115,7 +126,7 @@ class Positions:
         self._append(observations[new], bits[new])
         return numbers[inverse]
 
-    def _append(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> None:
+    def _append(self, observations: Array, bits: NDArray[np.uint8]) -> None:
         """Store new positions, and reserve memory for a quarter more when it is full."""
         end = self._count + len(bits)
         if end > len(self._masks):
@@ -152,12 +163,12 @@ class EmpiricalModel:
 
     def __init__(self, actions: int):
         self._actions = actions
-        self._transitions: NDArray[Any] = np.zeros(0, TRANSITION)
-        self._times: NDArray[Any] = np.zeros(0)
-        self._waiting: list[NDArray[Any]] = []
+        self._transitions: Array = np.zeros(0, TRANSITION)
+        self._times: Array = np.zeros(0)
+        self._waiting: list[Array] = []
         self._index()
 
-    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: NDArray[Any]) -> None:
+    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: Array) -> None:
         """Add transitions.
 
         Args:
@@ -182,7 +193,7 @@ class EmpiricalModel:
         self._waiting = []
         self._index()
 
-    def means(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def means(self, values: Array) -> FloatArray:
         """Return [M] the mean of reward + value of the next position over all transitions of each move.
 
         Args:
@@ -346,22 +357,22 @@ class FittedQ:
             self._optimizer.step()
         self.figures = {"loss": loss.item(), "learning_rate": learning_rate, "moves": len(self._model.moves)}
 
-    def _value(self, numbers: IntArray, q: NDArray[np.float32]) -> None:
+    def _value(self, numbers: IntArray, q: Float32Array) -> None:
         """Store the values of positions [B], given the outputs [B, A] of the network."""
         self._values[numbers] = _legal_q(q, self._positions.masks(numbers)).max(axis=1) * self._scale
 
     @torch.no_grad()
-    def _q(self, observations: NDArray[Any]) -> NDArray[np.float32]:
+    def _q(self, observations: Array) -> Float32Array:
         """Return [B, A] the values of actions, divided by the scale."""
         q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
         return q.numpy(force=True)
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         greedy = _legal_q(self._q(observations), masks).argmax(axis=1)
         return epsilon_greedy(masks, greedy, self.settings.exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         values = _legal_q(self._q(observations), masks).max(axis=1)
         return values.astype(np.float64) * self._scale
@@ -395,6 +406,6 @@ class FittedQ:
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
 
 
-def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _legal_q(q: Float32Array, masks: BoolArray) -> Float32Array:
     """Return [B, A] action values, -inf where an action is illegal."""
     return np.where(masks, q, np.float32(-np.inf))

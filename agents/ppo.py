@@ -22,11 +22,10 @@ from typing import Annotated, Any, NamedTuple
 import gymnasium as gym
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, VectorEnv, unique_rows
+from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, VectorEnv, unique_rows
 from stb_gym.games import IntArray
 
 Share = Annotated[float, Field(ge=0, le=1)]
@@ -103,13 +102,13 @@ class Samples(NamedTuple):
 
 
 def generalized_advantages(
-    reward: NDArray[np.float32],
-    value: NDArray[np.float32],
-    next_value: NDArray[np.float32],
-    over: NDArray[np.bool_],
+    reward: Float32Array,
+    value: Float32Array,
+    next_value: Float32Array,
+    over: BoolArray,
     gamma: float,
     gae_lambda: float,
-) -> NDArray[np.float32]:
+) -> Float32Array:
     """Return [T, B] advantages: sums of the critic's errors, weighted by (gamma * gae_lambda) ** delay.
 
     Args:
@@ -201,7 +200,7 @@ class PPO:
         return Positions(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
 
     @torch.no_grad()
-    def _sample(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
+    def _sample(self, observation: Array, mask: BoolArray) -> tuple[IntArray, Float32Array]:
         """Return [B] actions drawn from the policy and [B] the logarithms of their probabilities."""
         distinct, inverse = unique_rows(observation, mask)
         row = torch.as_tensor(inverse)
@@ -255,12 +254,12 @@ class PPO:
         return torch.as_tensor(array, device=self.device)
 
     @torch.no_grad()
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         return self._logits(self._tensor(observations), self._tensor(masks)).softmax(dim=1).numpy(force=True)
 
     @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True).astype(np.float64)
 

@@ -17,7 +17,6 @@ import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.wrappers.vector import TransformReward
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from sb3_contrib import MaskablePPO
@@ -26,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Unary, epsilon_greedy
+from agents.common import Array, BoolArray, Float32Array, FloatArray, Unary, epsilon_greedy
 from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
 
@@ -138,7 +137,7 @@ class SB3Learner:
         self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
 
     @torch.no_grad()
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`. Only a MaskablePPO uses the masks."""
         policy = self.model.policy
         seen, _ = policy.obs_to_tensor(observations)
@@ -149,7 +148,7 @@ class SB3Learner:
         return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
 
     @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the estimated, discounted sum of rewards from each observation; see `Learner`."""
         policy = self.model.policy
         seen, _ = policy.obs_to_tensor(observations)

@@ -17,9 +17,8 @@ from typing import Any
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
-from agents.common import Learner, State
+from agents.common import Array, BoolArray, Learner, State
 from stb_gym.games import Game, IntArray
 from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 
@@ -93,7 +92,7 @@ class SelfPlay:
             greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
         """
 
-        def greedy(observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+        def greedy(observations: Array, masks: BoolArray) -> IntArray:
             return learner.probabilities(observations, masks).argmax(axis=1)
 
         if self._opponents in NEWEST:

@@ -9,11 +9,10 @@ from typing import Annotated, Any
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, epsilon_greedy
+from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, epsilon_greedy
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -85,7 +84,7 @@ class QLearning:
         self._entries = np.append(entries, size)[edges]
         self._table = np.append(np.zeros(size), -np.inf)
         self._updates = np.zeros(size, np.int64)
-        self._arrays: dict[str, NDArray[Any]] = {"updates": self._updates}  # changed in place while learning
+        self._arrays: dict[str, Array] = {"updates": self._updates}  # changed in place while learning
         self._exploration, self._horizon = settings.exploration, settings.horizon
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
@@ -118,7 +117,7 @@ class QLearning:
         target = reward + np.where(terminated, 0, next_value)
         self._update(entries[np.arange(len(nodes)), column], target)
 
-    def _update(self, entries: IntArray, targets: NDArray[Any]) -> None:
+    def _update(self, entries: IntArray, targets: Array) -> None:
         """Move entries [K], of which some may be equal, towards their targets [K]."""
         updated, group = np.unique(entries, return_inverse=True)
         count = np.bincount(group)
@@ -128,13 +127,13 @@ class QLearning:
         step_size = np.minimum(self._horizon * count / (self._horizon - 1 + self._updates[updated]), 1)
         self._table[updated] += step_size * (mean - self._table[updated])
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`."""
         nodes = self._tables.find_nodes(observations)
         column = self._table[self._entries[nodes]].argmax(axis=1)
         return epsilon_greedy(masks, self._actions[nodes, column], self._exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the value of the best action at each observation; see `Learner`."""
         return np.asarray(self._table[self._entries[self._tables.find_nodes(observations)]].max(axis=1))
 

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
-from numpy.typing import NDArray
 
+from agents.common import FloatArray
 from stb_gym.output import Column, Table, write_aside
 from training.results import DRAWS, LEVELS, interquartile_mean
 from training.suite.tasks import TASKS
@@ -33,7 +33,7 @@ def number(results: pd.DataFrame) -> tuple[float, float, float]:
     return float(interquartile_mean(np.concatenate([*logarithms.values()]))), float(low), float(high)
 
 
-def by_task(results: pd.DataFrame) -> dict[str, NDArray[np.float64]]:
+def by_task(results: pd.DataFrame) -> dict[str, FloatArray]:
     """Return log10 of the scores of the seeds by task, in the order of the tasks.
 
     Raises:
