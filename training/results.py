@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
+from scipy.stats import trim_mean
 
 from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, task_name
@@ -190,8 +191,8 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def interquartile_mean(values: FloatArray) -> FloatArray:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    cut = len(values) // 4
-    return np.partition(values, (cut, len(values) - cut - 1), axis=0)[cut : len(values) - cut].mean(axis=0)
+    mean: FloatArray = trim_mean(values, 0.25)
+    return mean
 
 
 def bootstrap_interval(values: FloatArray) -> FloatArray:
