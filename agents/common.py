@@ -137,22 +137,17 @@ class Episodes:
         seen = {"observation": torch.as_tensor(self.observation), "mask": torch.as_tensor(self.mask)}
         if not hasattr(self.envs, "snapshot"):
             return seen
-        snapshot = self.envs.snapshot()
-        return seen | {"envs": {name: _as_tensor(value) for name, value in snapshot.items()}}
+        snapshot = {
+            name: torch.as_tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in self.envs.snapshot().items()
+        }
+        return seen | {"envs": snapshot}
 
     def load_state_dict(self, state: Mapping[str, Any]) -> None:
         """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
         if "envs" in state:
-            self.envs.restore({name: _as_array(value) for name, value in state["envs"].items()})  # type: ignore[attr-defined]
+            self.envs.restore(state["envs"])  # type: ignore[attr-defined]
             self.observation, self.mask = state["observation"].numpy(), state["mask"].numpy()
-
-
-def _as_tensor(value: Any) -> Any:
-    return torch.as_tensor(value) if isinstance(value, np.ndarray) else value
-
-
-def _as_array(value: Any) -> Any:
-    return value.numpy() if isinstance(value, torch.Tensor) else value
 
 
 class Unary(torch.nn.Module):

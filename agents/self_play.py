@@ -25,9 +25,7 @@ from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 NEWEST = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # probability of the newest policy instead of any
 
 
-def round_envs(
-    game: Game, num_envs: int, players: int = 2, opponents: str = "naive", ties: str = "split"
-) -> RoundVectorEnv:
+def round_envs(game: Game, num_envs: int, players: int, opponents: str) -> RoundVectorEnv:
     """Return the rounds that a learner plays, in SAME_STEP mode.
 
     Args:
@@ -35,13 +33,10 @@ def round_envs(
         num_envs: the number of rounds played at once.
         players: the number of players.
         opponents: a key of `NEWEST`, which begins against random play, or the name of a strategy.
-        ties: the tie rule, see `stb_gym.rounds.Round`.
     """
     plays = "random" if opponents in NEWEST else opponents
     mode = AutoresetMode.SAME_STEP
-    return RoundVectorEnv(
-        game, num_envs, players, opponents=plays, ties=ties, autoreset_mode=mode, observation_dtype="uint8"
-    )
+    return RoundVectorEnv(game, num_envs, players, opponents=plays, autoreset_mode=mode, observation_dtype="uint8")
 
 
 class SelfPlay:
@@ -58,7 +53,7 @@ class SelfPlay:
 
     Example:
         >>> import stb_gym
-        >>> envs = round_envs(stb_gym.Threes(), 16, opponents="fictitious")
+        >>> envs = round_envs(stb_gym.Threes(), 16, 2, "fictitious")
         >>> self_play = SelfPlay(envs, "fictitious")
         >>> for name in ("random", "approximation"):
         ...     self_play.add(envs.round.evaluate([name] * 2))

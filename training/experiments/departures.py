@@ -27,16 +27,9 @@ STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  
 KEY = ["algorithm", "change", "study", "seed"]
 
 
-class Numbers(torch.nn.Module):
-    """Passes observations on as they are, instead of in unary."""
-
-    def __init__(self, space: gym.spaces.Box):
-        super().__init__()
-        self.size = space.shape[0]
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return [B, size] inputs for observations [B, size]."""
-        return observations.float()
+def not_unary(space: gym.spaces.Box) -> Unary:
+    """Return a layer that passes observations on as they are, as `Unary` does if they are not bounded."""
+    return Unary(gym.spaces.Box(-np.inf, np.inf, space.shape))
 
 
 def unary_perceptron(_: int, *rest: Any) -> torch.nn.Module:
@@ -59,9 +52,9 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algor
     ("ppo", "observations in unary"): {"agents.ppo.perceptron": unary_perceptron},
     ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
     ("dqn", "none"): {},
-    ("dqn", "observations not in unary"): {"agents.dqn.Unary": Numbers},
+    ("dqn", "observations not in unary"): {"agents.dqn.Unary": not_unary},
     ("fitted-q", "none"): {},
-    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
+    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": not_unary},
     ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
     ("fitted-q", "moves not pooled"): {"agents.fitted_q.linked_moves": lambda *pairs: np.arange(pairs[-1])},
 }
