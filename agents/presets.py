@@ -184,15 +184,22 @@ def configure(
     """
     preset = read_preset(algorithm, task_name(env, arguments), variant)
     preset_steps = preset.pop("steps", None)
-    entries: dict[str, Any] = {
-        "steps": preset_steps if steps is None else steps,
-        "seed": seed,
-        "opponents": opponents,
-        "players": players,
-        "variant": variant,
-    }
+    if steps is None:
+        steps = preset_steps
     checked_settings = make_settings(algorithm, {**preset, **(settings or {})})
-    return _one_line(lambda: Config(algorithm, env, {**arguments}, checked_settings, **entries))
+    return _one_line(
+        lambda: Config(
+            algorithm,
+            env,
+            {**arguments},
+            checked_settings,
+            steps=steps,
+            seed=seed,
+            opponents=opponents,
+            players=players,
+            variant=variant,
+        )
+    )
 
 
 def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
@@ -243,7 +250,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
     with reading(path):
         tables = tomllib.loads(read_text(path))
         check_names("table", tables, list(ALGORITHMS))
-        return {name: {**table} for name, table in tables.items()}
+        return tables
 
 
 def make_settings(algorithm: str, entries: Any) -> Any:
