@@ -26,17 +26,18 @@ References:
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
 from agents.common import (
     Array,
     BoolArray,
     Episodes,
+    Exploration,
     Float32Array,
     FloatArray,
     State,
@@ -63,7 +64,7 @@ class AfterstatesSettings:
     """Updates after every step of all environments, each with an equal part of the environments."""
     learning_rate: PositiveFloat = 2e-3
     """Learning rate at the start; it falls linearly to 0."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    exploration: Exploration = 0.05
     """Probability of a random legal move."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""

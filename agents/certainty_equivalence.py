@@ -12,14 +12,14 @@ No tabular learner given the same rolls can do much better; a network can, becau
 """
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
-from pydantic import Field, PositiveInt
+from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, epsilon_greedy
+from agents.common import Array, BoolArray, Episodes, Exploration, Float32Array, FloatArray, State, epsilon_greedy
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -32,7 +32,7 @@ class CertaintyEquivalenceSettings:
 
     num_envs: PositiveInt = 1024
     """Environments that are stepped at once."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    exploration: Exploration = 0.1
     """Probability of a random legal action."""
 
 

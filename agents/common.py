@@ -2,13 +2,14 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from pydantic import Field
 
 from stb_gym.games import IntArray
 
@@ -17,6 +18,8 @@ Array = NDArray[Any]
 BoolArray = NDArray[np.bool_]
 Float32Array = NDArray[np.float32]
 FloatArray = NDArray[np.float64]
+Share = Annotated[float, Field(ge=0, le=1)]
+Exploration = Annotated[float, Field(ge=0, lt=1)]  # probability of a random action
 State = dict[str, Any]
 
 

@@ -32,6 +32,7 @@ from agents.common import (
     Episodes,
     Float32Array,
     FloatArray,
+    Share,
     State,
     Transition,
     Unary,
@@ -40,8 +41,6 @@ from agents.common import (
     unique_rows,
 )
 from stb_gym.games import IntArray
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)

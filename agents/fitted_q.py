@@ -33,18 +33,19 @@ References:
 
 from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
 from agents.common import (
     Array,
     BoolArray,
     Episodes,
+    Exploration,
     Float32Array,
     FloatArray,
     State,
@@ -73,7 +74,7 @@ class FittedQSettings:
     """Updates after every step of all environments."""
     learning_rate: PositiveFloat = 3e-3
     """Learning rate at the start; it falls linearly to 0."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.3
+    exploration: Exploration = 0.3
     """Probability of a random legal action after the warm-up."""
     warm_up: NonNegativeInt = 20_000
     """Steps of random play before the first update."""

@@ -25,10 +25,8 @@ import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, VectorEnv, unique_rows
+from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, Share, State, VectorEnv, unique_rows
 from stb_gym.games import IntArray
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)

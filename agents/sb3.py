@@ -25,11 +25,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Array, BoolArray, Float32Array, FloatArray, Unary, epsilon_greedy
+from agents.common import Array, BoolArray, Float32Array, FloatArray, Share, Unary, epsilon_greedy
 from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)

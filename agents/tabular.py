@@ -12,7 +12,7 @@ import torch
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, State, epsilon_greedy
+from agents.common import Array, BoolArray, Episodes, Exploration, Float32Array, FloatArray, State, epsilon_greedy
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -25,7 +25,7 @@ class QLearningSettings:
 
     num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    exploration: Exploration = 0.15
     """Probability of a random legal action."""
     horizon: Annotated[float, Field(ge=1)] = 10.0
     """The n-th update of an entry has the step size horizon / (horizon + n - 1): 1 for a plain mean of its targets."""
