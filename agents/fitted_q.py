@@ -40,6 +40,8 @@ import torch
 from numpy.typing import NDArray
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from agents.common import (
     Array,
@@ -208,13 +210,12 @@ class EmpiricalModel:
         """Find the moves, the pool [T] of each transition, and the pool [M] of each move."""
         move = self._transitions["position"].astype(np.int64) * self._actions + self._transitions["action"]
         self.moves, move = np.unique(move, return_inverse=True)
-        self._pool_of_move = np.arange(len(self.moves))
+        self._pool_of_move: IntArray = np.arange(len(self.moves))
         continues = self._transitions["next"] != OVER
         if continues.any():
             seen = self._transitions[continues]
             _, outcome = unique_rows(seen["next"], seen["reward"])
-            linked = linked_moves(move[continues], outcome, len(self.moves))
-            self._pool_of_move = np.unique(linked, return_inverse=True)[1]
+            self._pool_of_move = linked_moves(move[continues], outcome, len(self.moves))
         self._pool = self._pool_of_move[move]
 
     def state_dict(self) -> State:
@@ -235,9 +236,7 @@ class EmpiricalModel:
 
 
 def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
-    """Return [M] the lowest move that each move is linked with, directly or through other moves.
-
-    Two moves are linked if they ever had the same outcome.
+    """Return [M] the pool of each move; moves that ever had the same outcome share a pool, and so do moves in chains.
 
     Args:
         move: [T] the moves of transitions.
@@ -246,18 +245,13 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
 
     Example:
         >>> import numpy as np
-        >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5)
-        array([0, 0, 0, 3, 4])
+        >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5).tolist()
+        [0, 0, 0, 1, 2]
     """
-    lowest = np.arange(moves)
-    while True:
-        of_outcome = np.full(outcome.max() + 1, moves)
-        np.minimum.at(of_outcome, outcome, lowest[move])
-        lower = lowest.copy()
-        np.minimum.at(lower, move, of_outcome[outcome])
-        if (lower == lowest).all():
-            return lowest
-        lowest = lower
+    nodes = moves + outcome.max() + 1
+    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (nodes, nodes))
+    _, pool = connected_components(links, directed=False)
+    return pool[:moves]
 
 
 class FittedQ:
