@@ -24,9 +24,8 @@ References:
     Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
 """
 
-from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -36,6 +35,7 @@ from pydantic.dataclasses import dataclass
 from agents.common import (
     Array,
     BoolArray,
+    Callback,
     Episodes,
     Exploration,
     Float32Array,
@@ -161,7 +161,7 @@ class Afterstates:
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         while self.num_steps < total_steps:
             callback()
@@ -269,7 +269,7 @@ class Afterstates:
             "random": self._random.bit_generator.state,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"]["network"])
         self._scale = state["weights"]["scale"]

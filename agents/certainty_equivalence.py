@@ -11,15 +11,22 @@ but not the true probabilities of the dice.
 No tabular learner given the same rolls can do much better; a network can, because it generalises across states.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 import numpy as np
 import torch
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Exploration, Float32Array, FloatArray, State, epsilon_greedy
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    epsilon_greedy,
+)
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -74,7 +81,7 @@ class CertaintyEquivalence:
         self._count(envs.nodes)
         self._solve()
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play, count the rolls, and solve the estimated game after every rollout; see `Learner`."""
         tables = self._tables
         while self.num_steps < total_steps:
@@ -126,7 +133,7 @@ class CertaintyEquivalence:
             "episodes": self._episodes.state_dict(),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state; see `Learner`."""
         self._counts[:] = state["weights"]["counts"].numpy()
         self._solve()

@@ -21,6 +21,7 @@ FloatArray = NDArray[np.float64]
 Share = Annotated[float, Field(ge=0, le=1)]
 Exploration = Annotated[float, Field(ge=0, lt=1)]  # probability of a random action
 State = dict[str, Any]
+Callback = Callable[[], None]
 
 
 class Learner(Protocol):
@@ -34,7 +35,7 @@ class Learner(Protocol):
     num_steps: int
     figures: dict[str, float]
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn until `num_steps` is at least `total_steps`.
 
         Args:
@@ -62,7 +63,7 @@ class Learner(Protocol):
         The entry "weights" holds what was learned. The state is valid until the learner continues.
         """
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state: on the CPU, with the same results as the learner that returned it.
 
         A state with only "weights" loads what was learned, which is enough to evaluate it.
@@ -146,7 +147,7 @@ class Episodes:
         }
         return seen | {"envs": snapshot}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
         if "envs" in state:
             self.envs.restore(state["envs"])  # type: ignore[attr-defined]

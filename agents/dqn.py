@@ -16,7 +16,6 @@ References:
     van Hasselt et al., "Deep reinforcement learning with double Q-learning", 2016.
 """
 
-from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
@@ -29,6 +28,7 @@ from pydantic.dataclasses import dataclass
 from agents.common import (
     Array,
     BoolArray,
+    Callback,
     Episodes,
     Float32Array,
     FloatArray,
@@ -151,7 +151,7 @@ class Replay:
         """Return all transitions."""
         return {"added": self.added, "columns": [torch.as_tensor(column) for column in self._columns]}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Restore the transitions."""
         self.added = state["added"]
         for column, stored in zip(self._columns, state["columns"], strict=True):
@@ -199,7 +199,7 @@ class DQN:
         self._updates = 0
         self._epsilon = settings.final_exploration
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         settings = self.settings
         while self.num_steps < total_steps:
@@ -284,7 +284,7 @@ class DQN:
             "epsilon": self._epsilon,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"])
         if len(state) > 1:

@@ -31,9 +31,7 @@ References:
     method", 2005.
 """
 
-from collections.abc import Callable, Mapping
 from copy import deepcopy
-from typing import Any
 
 import numpy as np
 import torch
@@ -46,6 +44,7 @@ from scipy.sparse.csgraph import connected_components
 from agents.common import (
     Array,
     BoolArray,
+    Callback,
     Episodes,
     Exploration,
     Float32Array,
@@ -146,7 +145,7 @@ class Positions:
         bits = self._masks[1 : self._count]
         return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(bits)}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Replace all positions by those of a state."""
         self._count = 1
         observations, bits = state["observations"].numpy(), state["masks"].numpy()
@@ -227,7 +226,7 @@ class EmpiricalModel:
             "waiting": torch.as_tensor(waiting.view(np.uint8)),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Replace all transitions by those of a state."""
         self._transitions = state["transitions"].numpy().view(TRANSITION)
         self._times = state["times"].numpy()
@@ -299,7 +298,7 @@ class FittedQ:
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         while self.num_steps < total_steps:
             callback()
@@ -385,7 +384,7 @@ class FittedQ:
             "random": self._random.bit_generator.state,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._scale = state["weights"]["scale"]
         self._network.load_state_dict(state["weights"]["network"])

@@ -16,7 +16,6 @@ References:
     Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", 2020.
 """
 
-from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
@@ -25,7 +24,18 @@ import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Float32Array, FloatArray, Share, State, VectorEnv, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Float32Array,
+    FloatArray,
+    Share,
+    State,
+    VectorEnv,
+    unique_rows,
+)
 from stb_gym.games import IntArray
 
 
@@ -163,7 +173,7 @@ class PPO:
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`."""
         while self.num_steps < total_steps:
             callback()
@@ -271,7 +281,7 @@ class PPO:
             "num_steps": self.num_steps,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._networks.load_state_dict(state["weights"])
         if len(state) > 1:

@@ -25,7 +25,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Array, BoolArray, Float32Array, FloatArray, Share, Unary, epsilon_greedy
+from agents.common import Array, BoolArray, Callback, Float32Array, FloatArray, Share, Unary, epsilon_greedy
 from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
 
@@ -118,7 +118,7 @@ class SB3Learner:
         if isinstance(model, DQN):
             model.exploration_rate = model.exploration_schedule(1.0)  # which the library sets after the first step
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
 
         def before_rollout() -> None:

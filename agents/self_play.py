@@ -12,7 +12,6 @@ average probability of these policies, and only the average is stored.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
@@ -111,7 +110,7 @@ class SelfPlay:
             return {"count": 0}
         return {"count": self.count, "newest": _as_tensors(self.newest), "average": _as_tensors(self.average)}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state of the same round, with the same opponents."""
         if state["count"]:
             self.count = state["count"]

@@ -4,15 +4,24 @@ They use the rules of moves to number the entries of their table. They know neit
 the solver's values. A turn that is cut off by a step limit counts as one that ended.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import torch
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Episodes, Exploration, Float32Array, FloatArray, State, epsilon_greedy
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    epsilon_greedy,
+)
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -95,7 +104,7 @@ class QLearning:
         """Return [E] the entry of the table for each edge, which is a node with a legal action."""
         return np.arange(len(self._tables.edge_next))
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
         while self.num_steps < total_steps:
             callback()
@@ -147,7 +156,7 @@ class QLearning:
             "episodes": self._episodes.state_dict(),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state; see `Learner`."""
         self._table[:-1] = state["weights"]["table"].numpy()
         if "episodes" in state:
