@@ -134,13 +134,7 @@ class Afterstates:
         1024
     """
 
-    def __init__(
-        self,
-        envs: VectorEnv,
-        settings: AfterstatesSettings = AfterstatesSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: VectorEnv, settings: AfterstatesSettings, seed: int = 0, device: str = "cpu"):
         if not hasattr(envs, "afterstates"):
             raise ValueError("the learner `afterstates` needs an environment with the method `afterstates`")
         self.settings = settings

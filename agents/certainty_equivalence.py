@@ -64,13 +64,7 @@ class CertaintyEquivalence:
         10240
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: CertaintyEquivalenceSettings = CertaintyEquivalenceSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         self._envs, self._settings = envs, settings
         self._tables = tables = envs.transitions.tables
         self._counts = np.ones(tables.nodes, np.int64)  # of the node's roll at its state

@@ -186,7 +186,7 @@ class DQN:
         >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: DQNSettings = DQNSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
+    def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
         self.num_steps, self.figures = 0, dict[str, float]()
         self._episodes = Episodes(envs, seed)

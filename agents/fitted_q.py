@@ -275,13 +275,7 @@ class FittedQ:
         1024
     """
 
-    def __init__(
-        self,
-        envs: VectorEnv,
-        settings: FittedQSettings = FittedQSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
         self.settings = settings
         self._device = torch.device(device)
         self._random = np.random.default_rng([seed, 1])

@@ -162,7 +162,7 @@ class PPO:
         >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: PPOSettings = PPOSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
+    def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
         self.num_steps, self.figures = 0, dict[str, float]()
         self._episodes = Episodes(envs, seed)

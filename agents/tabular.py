@@ -75,13 +75,7 @@ class QLearning:
         10240
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: QLearningSettings = QLearningSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         self._envs = envs
         self._tables = tables = envs.transitions.tables
         entries = self._entries_of_edges()
@@ -196,13 +190,7 @@ class MonteCarlo(QLearning):
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: MonteCarloSettings = MonteCarloSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
         self._table[:-1] = envs.rewards.min()
         # The entries of the running turns: a column for each environment and a row for each of its steps so far.
