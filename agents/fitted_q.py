@@ -132,11 +132,9 @@ class Positions:
         """Store new positions, and reserve memory for a quarter more when it is full."""
         end = self._count + len(bits)
         if end > len(self._masks):
-            spare = end + end // 4 - len(self._masks)
-            self._observations, self._masks = (
-                np.concatenate([array, np.zeros((spare, *array.shape[1:]), array.dtype)])
-                for array in (self._observations, self._masks)
-            )
+            rows = end + end // 4
+            self._observations = np.resize(self._observations, (rows, *self._observations.shape[1:]))
+            self._masks = np.resize(self._masks, (rows, self._masks.shape[1]))
         self._observations[self._count : end], self._masks[self._count : end] = observations, bits
         self._count = end
 
