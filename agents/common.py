@@ -11,6 +11,7 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from pydantic import Field
 
+import stb_gym
 from stb_gym.games import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
@@ -242,3 +243,28 @@ def epsilon_greedy(mask: BoolArray, greedy: IntArray, epsilon: float) -> Float32
     probability = epsilon * mask / mask.sum(axis=1, keepdims=True)
     probability[np.arange(len(greedy)), greedy] += 1 - epsilon
     return probability.astype(np.float32)
+
+
+def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: int, settings: Any) -> None:
+    """Train a learner, and print its exact regret about ten times on the way.
+
+    Args:
+        make: the class of the learner.
+        env: the id of the environment that it learns from.
+        steps: steps of the training, summed over all environments.
+        seed: seeds the learner.
+        settings: its settings.
+    """
+    learner = make(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
+    meter = stb_gym.RegretMeter(gym.make(env))
+    next_report = 0
+
+    def report() -> None:
+        nonlocal next_report
+        if learner.num_steps >= next_report:
+            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
+            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
+            next_report = min(learner.num_steps + steps // 10, steps)
+
+    learner.learn(steps, report)
+    report()

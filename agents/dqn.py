@@ -19,6 +19,7 @@ References:
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
+import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -38,6 +39,7 @@ from agents.common import (
     Unary,
     VectorEnv,
     epsilon_greedy,
+    learn_and_report,
     unique_rows,
 )
 from stb_gym.games import IntArray
@@ -294,3 +296,24 @@ class DQN:
             self._random.set_state(state["random"])
             self._episodes.load_state_dict(state["episodes"])
             self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
+
+
+def main(
+    env: str = "stb_gym/ShutTheBox-v0",
+    steps: PositiveInt = 1_000_000,
+    seed: int = 0,
+    settings: DQNSettings = DQNSettings(),  # noqa: B008
+) -> None:
+    """Train DQN and print its exact regret about ten times on the way.
+
+    Args:
+        env: id of the environment.
+        steps: steps of the training, summed over all environments.
+        seed: seeds the environment, the network and the exploration.
+        settings: settings that differ from the defaults.
+    """
+    learn_and_report(DQN, env, steps, seed, settings)
+
+
+if __name__ == "__main__":
+    cyclopts.run(main)

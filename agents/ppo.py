@@ -18,6 +18,7 @@ References:
 
 from typing import Annotated, Any, NamedTuple
 
+import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -34,6 +35,7 @@ from agents.common import (
     Share,
     State,
     VectorEnv,
+    learn_and_report,
     unique_rows,
 )
 from stb_gym.games import IntArray
@@ -289,3 +291,24 @@ class PPO:
             self._random.set_state(state["random"])
             self._episodes.load_state_dict(state["episodes"])
             self.num_steps = state["num_steps"]
+
+
+def main(
+    env: str = "stb_gym/ShutTheBox-v0",
+    steps: PositiveInt = 1_000_000,
+    seed: int = 0,
+    settings: PPOSettings = PPOSettings(),  # noqa: B008
+) -> None:
+    """Train PPO and print its exact regret about ten times on the way.
+
+    Args:
+        env: id of the environment.
+        steps: steps of the training, summed over all environments.
+        seed: seeds the environment, the networks and the exploration.
+        settings: settings that differ from the defaults.
+    """
+    learn_and_report(PPO, env, steps, seed, settings)
+
+
+if __name__ == "__main__":
+    cyclopts.run(main)
