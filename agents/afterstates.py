@@ -267,8 +267,6 @@ class Afterstates:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"]["network"])
         self._scale = state["weights"]["scale"]
-        if "num_steps" not in state:
-            return
         self.num_steps = state["num_steps"]
         self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self._random.bit_generator.state = state["random"]

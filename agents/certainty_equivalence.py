@@ -131,7 +131,6 @@ class CertaintyEquivalence:
         """Continue from a state; see `Learner`."""
         self._counts[:] = state["weights"]["counts"].numpy()
         self._solve()
-        if "episodes" in state:
-            self.num_steps = state["num_steps"]
-            self._random.bit_generator.state = state["random"]
-            self._episodes.load_state_dict(state["episodes"])
+        self.num_steps = state["num_steps"]
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])

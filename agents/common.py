@@ -65,10 +65,7 @@ class Learner(Protocol):
         """
 
     def load_state_dict(self, state: State) -> None:
-        """Continue from a state: on the CPU, with the same results as the learner that returned it.
-
-        A state with only "weights" loads what was learned, which is enough to evaluate it.
-        """
+        """Continue from a state: on the CPU, with the same results as the learner that returned it."""
 
 
 class Transition(NamedTuple):

@@ -289,13 +289,12 @@ class DQN:
     def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"])
-        if len(state) > 1:
-            self._target_network.load_state_dict(state["target"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            self._replay.load_state_dict(state["replay"])
-            self._random.set_state(state["random"])
-            self._episodes.load_state_dict(state["episodes"])
-            self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
+        self._target_network.load_state_dict(state["target"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._replay.load_state_dict(state["replay"])
+        self._random.set_state(state["random"])
+        self._episodes.load_state_dict(state["episodes"])
+        self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
 
 
 def main(

@@ -380,8 +380,6 @@ class FittedQ:
         """See `Learner`."""
         self._scale = state["weights"]["scale"]
         self._network.load_state_dict(state["weights"]["network"])
-        if "num_steps" not in state:
-            return
         self.num_steps = state["num_steps"]
         self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
         self._positions.load_state_dict(state["positions"])

@@ -286,11 +286,10 @@ class PPO:
     def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._networks.load_state_dict(state["weights"])
-        if len(state) > 1:
-            self._optimizer.load_state_dict(state["optimizer"])
-            self._random.set_state(state["random"])
-            self._episodes.load_state_dict(state["episodes"])
-            self.num_steps = state["num_steps"]
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._random.set_state(state["random"])
+        self._episodes.load_state_dict(state["episodes"])
+        self.num_steps = state["num_steps"]
 
 
 def main(

@@ -153,12 +153,11 @@ class QLearning:
     def load_state_dict(self, state: State) -> None:
         """Continue from a state; see `Learner`."""
         self._table[:-1] = state["weights"]["table"].numpy()
-        if "episodes" in state:
-            for name, array in self._arrays.items():
-                array[:] = state["arrays"][name].numpy()
-            self.num_steps = state["num_steps"]
-            self._random.bit_generator.state = state["random"]
-            self._episodes.load_state_dict(state["episodes"])
+        for name, array in self._arrays.items():
+            array[:] = state["arrays"][name].numpy()
+        self.num_steps = state["num_steps"]
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])
 
 
 class TabularAfterstates(QLearning):

@@ -163,7 +163,8 @@ class Run:
             if stock:
                 learner.load(content)
             else:
-                learner.load_state_dict({"weights": torch.load(content, map_location="cpu", weights_only=True)})
+                weights = torch.load(content, map_location="cpu", weights_only=True)
+                learner.load_state_dict(learner.state_dict() | {"weights": weights})
         return learner
 
     def _content(self, path: Path) -> io.BytesIO:
