@@ -24,7 +24,6 @@ References:
     Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
 """
 
-from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -268,10 +267,10 @@ class Afterstates:
         self._network.load_state_dict(state["weights"]["network"])
         self._scale = state["weights"]["scale"]
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._optimizer.load_state_dict(state["optimizer"])
         self._random.bit_generator.state = state["random"]
-        self._throws = state["throws"].numpy().copy()
-        self._roll_sums = state["roll_sums"].numpy().copy()
+        self._throws = state["throws"].numpy()
+        self._roll_sums = state["roll_sums"].numpy()
         self._episodes.load_state_dict(state["episodes"])
         if "envs" in state["episodes"]:  # else the environment continues with other episodes
             self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))

@@ -31,8 +31,6 @@ References:
     method", 2005.
 """
 
-from copy import deepcopy
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -381,10 +379,10 @@ class FittedQ:
         self._scale = state["weights"]["scale"]
         self._network.load_state_dict(state["weights"]["network"])
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._optimizer.load_state_dict(state["optimizer"])
         self._positions.load_state_dict(state["positions"])
         self._model.load_state_dict(state["model"])
-        self._values = state["values"].numpy().copy()
+        self._values = state["values"].numpy()
         self._random.bit_generator.state = state["random"]
         self._episodes.load_state_dict(state["episodes"])
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
