@@ -272,5 +272,4 @@ class Afterstates:
         self._throws = state["throws"].numpy()
         self._roll_sums = state["roll_sums"].numpy()
         self._episodes.load_state_dict(state["episodes"])
-        if "envs" in state["episodes"]:  # else the environment continues with other episodes
-            self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))
+        self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))

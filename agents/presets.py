@@ -96,7 +96,6 @@ class Config:
     """The variant of the preset that the settings began with."""
 
     def __post_init__(self) -> None:
-        check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         objective_of(*game_and_objective(self.env, self.arguments))
         if (self.opponents is None) != (self.players is None):
             raise ValueError("a round needs both opponents and players")
