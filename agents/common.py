@@ -148,7 +148,11 @@ class Episodes:
     def load_state_dict(self, state: State) -> None:
         """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
         if "envs" in state:
-            self.envs.restore(state["envs"])  # type: ignore[attr-defined]
+            snapshot = {
+                name: value.numpy() if isinstance(value, torch.Tensor) else value
+                for name, value in state["envs"].items()
+            }
+            self.envs.restore(snapshot)  # type: ignore[attr-defined]
             self.observation, self.mask = state["observation"].numpy(), state["mask"].numpy()
 
 
