@@ -219,7 +219,7 @@ class DQN:
         """Take an epsilon-greedy action in every environment and store the transitions."""
         observation, mask = self._episodes.observation, self._episodes.mask
         distinct, row = unique_rows(observation, mask)
-        greedy = self._greedy(observation[distinct], mask[distinct])[row]
+        greedy = self._legal_q_values(observation[distinct], mask[distinct]).argmax(axis=1)[row]
         preference = torch.rand(mask.shape, generator=self._random).numpy()
         random_action = np.where(mask, preference, -1).argmax(axis=1)
         explores = torch.rand(len(mask), generator=self._random).numpy() < self._epsilon
@@ -254,23 +254,20 @@ class DQN:
         return q_values
 
     @torch.no_grad()
-    def _greedy(self, observations: Array, masks: BoolArray) -> IntArray:
-        """Return [B] the legal actions with the highest Q-values."""
-        legal: IntArray = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
-        return legal
+    def _legal_q_values(self, observations: Array, masks: BoolArray) -> Array:
+        """Return [B, A] Q-values, -inf where an action is illegal."""
+        return np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
 
     def _tensor(self, array: Array) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
 
     def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
-        return epsilon_greedy(masks, self._greedy(observations, masks), self._epsilon)
+        return epsilon_greedy(masks, self._legal_q_values(observations, masks).argmax(axis=1), self._epsilon)
 
-    @torch.no_grad()
     def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
-        q_values = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
-        return q_values.max(axis=1).astype(np.float64)
+        return self._legal_q_values(observations, masks).max(axis=1).astype(np.float64)
 
     def state_dict(self) -> State:
         """See `Learner`."""

@@ -83,26 +83,23 @@ def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any
         (low and high are the ends of its interval), seconds, agreement_by_visits and illegal_mass. Entries that are not
         known are missing.
     """
-    rows = [_agent_row(task, name, runs) for name, runs in by_agent(measurements).items()]
+    columns = ["seconds", task.metric]
+    if task.metric == "regret":
+        columns += ["agreement_by_visits", "illegal_mass"]
+    rows: list[dict[str, Any]] = []
+    for name, runs in by_agent(measurements).items():
+        last = runs.sort_values("steps").groupby("seed").last()
+        row = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
+        row |= dict(zip(columns, interquartile_mean(last[columns].to_numpy(float)).tolist(), strict=True))
+        if len(last) > 1:
+            row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
+        rows.append(row | {"command": train_command(task, last.iloc[0], last.index)})
     if task.metric == "regret":
         for name, evaluation in baselines(task).items():
             rows.append(
                 {"agent": name, "regret": evaluation.regret, "agreement_by_visits": evaluation.agreement_by_visits}
             )
     return sorted(rows, key=lambda row: row[task.metric])
-
-
-def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
-    last = runs.sort_values("steps").groupby("seed").last()
-    columns = ["seconds", task.metric]
-    if task.metric == "regret":
-        columns += ["agreement_by_visits", "illegal_mass"]
-    means = interquartile_mean(last[columns].to_numpy(float)).tolist()
-    row: dict[str, Any] = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
-    row |= dict(zip(columns, means, strict=True))
-    if len(last) > 1:
-        row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
-    return row | {"command": train_command(task, last.iloc[0], last.index)}
 
 
 def baselines(task: Task) -> dict[str, Evaluation]:
