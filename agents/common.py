@@ -246,6 +246,11 @@ def epsilon_greedy(mask: BoolArray, greedy: IntArray, epsilon: float) -> Float32
     return probability.astype(np.float32)
 
 
+def greedy(learner: Learner) -> Callable[[Array, BoolArray], IntArray]:
+    """Return the greedy policy of a learner, a function from observations and masks to actions [B]."""
+    return lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
+
+
 def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: int, settings: Any) -> None:
     """Train a learner, and print its exact regret about ten times on the way.
 
@@ -263,8 +268,7 @@ def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: i
     def report() -> None:
         nonlocal next_report
         if learner.num_steps >= next_report:
-            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
-            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
+            print(f"{learner.num_steps:11,} steps: regret {meter(greedy(learner)).regret:.4f}", flush=True)
             next_report = min(learner.num_steps + steps // 10, steps)
 
     learner.learn(steps, report)

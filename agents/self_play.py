@@ -17,8 +17,8 @@ import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from agents.common import Array, BoolArray, Learner, State
-from stb_gym.games import Game, IntArray
+from agents.common import Learner, State, greedy
+from stb_gym.games import Game
 from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 
 NEWEST = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # probability of the newest policy instead of any
@@ -85,19 +85,15 @@ class SelfPlay:
             `wins_1`, `wins_2` ...: the expected win of each seat. In self-play these are of the round in which the
             greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
         """
-
-        def greedy(observations: Array, masks: BoolArray) -> IntArray:
-            return learner.probabilities(observations, masks).argmax(axis=1)
-
         if self._opponents in NEWEST:
-            everyone = [self._meter.strategy(greedy)] * self._envs.round.players
+            everyone = [self._meter.strategy(greedy(learner))] * self._envs.round.players
             newest = self._envs.round.evaluate(everyone)
             self.add(newest)
             assert self.average is not None
             gains, wins = _gains(newest), newest.seats.tolist()
             largest = {"gain": max(gains), "gain_of_average": max(_gains(self.average))}
         else:
-            measured = self._meter(greedy)
+            measured = self._meter(greedy(learner))
             gains, wins = measured.gains.tolist(), measured.seats.tolist()
             largest = {"gain": max(gains)}
         gain_by_seat = {f"gain_{seat}": gain for seat, gain in enumerate(gains, 1)}

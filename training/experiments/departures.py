@@ -20,7 +20,7 @@ from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
 from stb_gym.output import say
 from training.commands import run_command
-from training.run import measure
+from training.run import train_and_measure
 from training.study import fill_table
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
@@ -83,9 +83,7 @@ def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
         for name, replacement in CHANGES[algorithm, change].items():
             changes.enter_context(patch(name, replacement, create=True))
         config = configure(algorithm, *TASKS[task], variant, seed=seed)
-        learner = config.make_learner(config.make_envs())
-        learner.learn(config.steps)
-        return [measure(config, learner).greedy.regret]
+        return [train_and_measure(config).greedy.regret]
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import gymnasium as gym
 import torch
 from sb3_contrib import QRDQN, MaskablePPO
 
+from agents.common import greedy
 from agents.presets import TASKS, configure
 from agents.sb3 import STOCK
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
@@ -67,11 +68,7 @@ def train(agent: str, task: str, seed: int) -> list[float]:
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)
         learner.learn(STEPS)
-        found = diagnose(
-            RegretMeter(envs),
-            lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1),
-            envs.visits,
-        )
+        found = diagnose(RegretMeter(envs), greedy(learner), envs.visits)
     return [found.summary().get(part, 0.0) for part in PARTS]
 
 
