@@ -120,15 +120,15 @@ class Replay:
         added: how many transitions were added so far.
     """
 
-    def __init__(self, size: int, space: gym.Space[Any], actions: int):
+    def __init__(self, size: int, space: Any, actions: int):
         self.added = 0
         self._actions = actions
         self._columns = Minibatch(
-            observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            observation=np.zeros((size, *space.shape), space.dtype),
             action=np.zeros(size, np.int64),
             reward=np.zeros(size, np.float32),
             terminated=np.zeros(size, np.bool_),
-            next_observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            next_observation=np.zeros((size, *space.shape), space.dtype),
             next_mask=np.zeros((size, (actions + 7) // 8), np.uint8),
         )
 
