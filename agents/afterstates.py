@@ -24,17 +24,26 @@ References:
     Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
 """
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from typing import Annotated, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from pydantic import Field, PositiveFloat, PositiveInt
+from pydantic import PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, VectorEnv, epsilon_greedy, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    VectorEnv,
+    epsilon_greedy,
+    unique_rows,
+)
 from agents.dqn import perceptron
 from stb_gym import Game
 from stb_gym.envs import stepper_of
@@ -54,7 +63,7 @@ class AfterstatesSettings:
     """Updates after every step of all environments, each with an equal part of the environments."""
     learning_rate: PositiveFloat = 2e-3
     """Learning rate at the start; it falls linearly to 0."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.05
+    exploration: Exploration = 0.05
     """Probability of a random legal move."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""
@@ -75,11 +84,11 @@ class Moves(NamedTuple):
     """
 
     action: IntArray
-    afterstate: NDArray[Any]
+    afterstate: Array
     first: IntArray
     number: IntArray
     best: IntArray
-    value: NDArray[np.float32]
+    value: Float32Array
 
 
 class Experience(NamedTuple):
@@ -92,10 +101,10 @@ class Experience(NamedTuple):
         continues: [B] True where the episode goes on.
     """
 
-    afterstate: NDArray[Any]
-    roll: NDArray[Any]
-    reward: NDArray[np.float32]
-    continues: NDArray[np.bool_]
+    afterstate: Array
+    roll: Array
+    reward: Float32Array
+    continues: BoolArray
 
 
 class Afterstates:
@@ -124,13 +133,7 @@ class Afterstates:
         1024
     """
 
-    def __init__(
-        self,
-        envs: VectorEnv,
-        settings: AfterstatesSettings = AfterstatesSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: VectorEnv, settings: AfterstatesSettings, seed: int = 0, device: str = "cpu"):
         if not hasattr(envs, "afterstates"):
             raise ValueError("the learner `afterstates` needs an environment with the method `afterstates`")
         self.settings = settings
@@ -151,7 +154,7 @@ class Afterstates:
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         while self.num_steps < total_steps:
             callback()
@@ -162,7 +165,7 @@ class Afterstates:
                 targets = last.reward + np.where(last.continues, moves.value, 0)
                 self._fit(last, targets, self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
 
-    def _look(self, observations: NDArray[Any]) -> Moves:
+    def _look(self, observations: Array) -> Moves:
         """Return the legal moves at observations [B, ...], each with at least one, and the best of them."""
         rows, inverse = unique_rows(observations)
         position, action, afterstate = self._afterstates(observations[rows])
@@ -189,7 +192,7 @@ class Afterstates:
             step.reward[cut] += self._look(step.next_observation[cut]).value
         return Experience(afterstate, step.next_observation - afterstate[:, :-1], step.reward, ~over)
 
-    def _fit(self, last: Experience, targets: NDArray[Any], learning_rate: float) -> None:
+    def _fit(self, last: Experience, targets: Array, learning_rate: float) -> None:
         """Fit values and effects of rolls to targets [B]."""
         luck = self._luck(last.afterstate[:, -1], last.roll)
         columns = last.afterstate, luck, (targets / self._scale).astype(np.float32)
@@ -208,7 +211,7 @@ class Afterstates:
             "learning_rate": learning_rate,
         }
 
-    def _luck(self, dice: NDArray[Any], roll: NDArray[Any]) -> NDArray[np.float32]:
+    def _luck(self, dice: Array, roll: Array) -> Float32Array:
         """Return [B, O] rolls minus the mean of all rolls so far of as many dice [B], including these."""
         one_hot = np.eye(len(self._throws))[dice.astype(np.int64)]
         self._throws += one_hot.sum(axis=0)
@@ -217,19 +220,19 @@ class Afterstates:
         return (roll - one_hot @ mean).astype(np.float32)
 
     @torch.no_grad()
-    def _values(self, afterstates: NDArray[Any]) -> NDArray[np.float32]:
+    def _values(self, afterstates: Array) -> Float32Array:
         """Return [M] the values of afterstates [M, O + 1]; equal ones are computed once."""
         rows, inverse = unique_rows(afterstates)
         parts = torch.as_tensor(afterstates[rows]).to(self._device).split(AT_ONCE)  # type: ignore[no-untyped-call]
         values = torch.cat([self._network(part)[:, 0] for part in parts]).numpy(force=True)
         return values[inverse] * np.float32(self._scale)
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         moves = self._look(observations)
         return epsilon_greedy(masks, moves.action[moves.best], self.settings.exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         return self._look(observations).value.astype(np.float64)
 
@@ -241,7 +244,7 @@ class Afterstates:
         """
         stepper = stepper_of(game, kind="boards")
 
-        def score(held: IntArray, dice: IntArray) -> NDArray[np.float32]:
+        def score(held: IntArray, dice: IntArray) -> Float32Array:
             return self._values(stepper.unthrown(stepper.find_state(held, dice)))
 
         return StateScorePolicy(score)
@@ -259,17 +262,14 @@ class Afterstates:
             "random": self._random.bit_generator.state,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"]["network"])
         self._scale = state["weights"]["scale"]
-        if "num_steps" not in state:
-            return
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._optimizer.load_state_dict(state["optimizer"])
         self._random.bit_generator.state = state["random"]
-        self._throws = state["throws"].numpy().copy()
-        self._roll_sums = state["roll_sums"].numpy().copy()
+        self._throws = state["throws"].numpy()
+        self._roll_sums = state["roll_sums"].numpy()
         self._episodes.load_state_dict(state["episodes"])
-        if "envs" in state["episodes"]:  # else the environment continues with other episodes
-            self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))
+        self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))

@@ -12,16 +12,22 @@ It estimates the rolls of each state separately. It does not use that the dice a
 pooled over all states, would give nearly perfect play.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
-
 import numpy as np
 import torch
-from numpy.typing import NDArray
-from pydantic import Field, PositiveInt
+from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, epsilon_greedy
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    epsilon_greedy,
+)
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -34,7 +40,7 @@ class CertaintyEquivalenceSettings:
 
     num_envs: PositiveInt = 1024
     """Environments that are stepped at once."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    exploration: Exploration = 0.1
     """Probability of a random legal action."""
 
 
@@ -59,13 +65,7 @@ class CertaintyEquivalence:
         10240
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: CertaintyEquivalenceSettings = CertaintyEquivalenceSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         self._envs, self._settings = envs, settings
         self._tables = tables = envs.transitions.tables
         self._counts = np.ones(tables.nodes, np.int64)  # of the node's roll at its state
@@ -76,7 +76,7 @@ class CertaintyEquivalence:
         self._count(envs.nodes)
         self._solve()
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play, count the rolls, and solve the estimated game after every rollout; see `Learner`."""
         tables = self._tables
         while self.num_steps < total_steps:
@@ -110,12 +110,12 @@ class CertaintyEquivalence:
         self._greedy = tables.greedy(after)
         self.figures = {"estimated_value": float(state_value[tables.start])}
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`."""
         greedy = self._greedy[self._tables.find_nodes(observations)]
         return epsilon_greedy(masks, greedy, self._settings.exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the value of each observation in the estimated game; see `Learner`."""
         return self._node_value[self._tables.find_nodes(observations)]
 
@@ -128,11 +128,10 @@ class CertaintyEquivalence:
             "episodes": self._episodes.state_dict(),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state; see `Learner`."""
         self._counts[:] = state["weights"]["counts"].numpy()
         self._solve()
-        if "episodes" in state:
-            self.num_steps = state["num_steps"]
-            self._random.bit_generator.state = state["random"]
-            self._episodes.load_state_dict(state["episodes"])
+        self.num_steps = state["num_steps"]
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])

@@ -2,19 +2,27 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple, Protocol
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
+from pydantic import Field
 
 import stb_gym
 from stb_gym.games import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
+Array = NDArray[Any]
+BoolArray = NDArray[np.bool_]
+Float32Array = NDArray[np.float32]
+FloatArray = NDArray[np.float64]
+Share = Annotated[float, Field(ge=0, le=1)]
+Exploration = Annotated[float, Field(ge=0, lt=1)]  # probability of a random action
 State = dict[str, Any]
+Callback = Callable[[], None]
 
 
 class Learner(Protocol):
@@ -28,7 +36,7 @@ class Learner(Protocol):
     num_steps: int
     figures: dict[str, float]
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn until `num_steps` is at least `total_steps`.
 
         Args:
@@ -36,7 +44,7 @@ class Learner(Protocol):
             callback: called before every rollout, and never between play and the update that follows it.
         """
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action while exploring; the greedy action has the highest.
 
         Args:
@@ -47,7 +55,7 @@ class Learner(Protocol):
             [B, A] probabilities.
         """
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the estimated sum of rewards from each observation to the end of the episode."""
 
     def state_dict(self) -> State:
@@ -56,11 +64,8 @@ class Learner(Protocol):
         The entry "weights" holds what was learned. The state is valid until the learner continues.
         """
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state: on the CPU, with the same results as the learner that returned it.
-
-        A state with only "weights" loads what was learned, which is enough to evaluate it.
-        """
+    def load_state_dict(self, state: State) -> None:
+        """Continue from a state: on the CPU, with the same results as the learner that returned it."""
 
 
 class Transition(NamedTuple):
@@ -74,11 +79,11 @@ class Transition(NamedTuple):
         next_mask: [B, A] the legal actions at the next observation.
     """
 
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    truncated: NDArray[np.bool_]
-    next_observation: NDArray[Any]
-    next_mask: NDArray[np.bool_]
+    reward: Float32Array
+    terminated: BoolArray
+    truncated: BoolArray
+    next_observation: Array
+    next_mask: BoolArray
 
 
 class Episodes:
@@ -124,7 +129,7 @@ class Episodes:
             next_mask[over] = self._legal(infos["final_info"])[over]
         return Transition(np.array(reward, np.float32), terminated, truncated, next_observation, next_mask)
 
-    def _legal(self, infos: Mapping[str, Any]) -> NDArray[np.bool_]:
+    def _legal(self, infos: Mapping[str, Any]) -> BoolArray:
         if "action_mask" not in infos:
             return np.ones((self.envs.num_envs, self.actions), np.bool_)
         return np.asarray(infos["action_mask"]) != 0
@@ -134,22 +139,21 @@ class Episodes:
         seen = {"observation": torch.as_tensor(self.observation), "mask": torch.as_tensor(self.mask)}
         if not hasattr(self.envs, "snapshot"):
             return seen
-        snapshot = self.envs.snapshot()
-        return seen | {"envs": {name: _as_tensor(value) for name, value in snapshot.items()}}
+        snapshot = {
+            name: torch.as_tensor(value) if isinstance(value, np.ndarray) else value
+            for name, value in self.envs.snapshot().items()
+        }
+        return seen | {"envs": snapshot}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
         if "envs" in state:
-            self.envs.restore({name: _as_array(value) for name, value in state["envs"].items()})  # type: ignore[attr-defined]
+            snapshot = {
+                name: value.numpy() if isinstance(value, torch.Tensor) else value
+                for name, value in state["envs"].items()
+            }
+            self.envs.restore(snapshot)  # type: ignore[attr-defined]
             self.observation, self.mask = state["observation"].numpy(), state["mask"].numpy()
-
-
-def _as_tensor(value: Any) -> Any:
-    return torch.as_tensor(value) if isinstance(value, np.ndarray) else value
-
-
-def _as_array(value: Any) -> Any:
-    return value.numpy() if isinstance(value, torch.Tensor) else value
 
 
 class Unary(torch.nn.Module):
@@ -183,7 +187,7 @@ class Unary(torch.nn.Module):
         return (flat[:, self.column] >= self.least if self.counts else flat).float()
 
 
-def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
+def hash_rows(*columns: Array) -> NDArray[np.uint64]:
     """Return [B] 64-bit hashes of rows; of ten million different rows, two share a hash once in 300,000 times.
 
     Args:
@@ -205,7 +209,7 @@ def hash_rows(*columns: NDArray[Any]) -> NDArray[np.uint64]:
     return mixed @ factors[:-1]
 
 
-def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
+def unique_rows(*columns: Array) -> tuple[IntArray, IntArray]:
     """Find the distinct rows of a batch by their hashes, so that a network evaluates each of them once.
 
     Of 131,072 positions in a batch of turns only some thousand are distinct.
@@ -227,7 +231,7 @@ def unique_rows(*columns: NDArray[Any]) -> tuple[IntArray, IntArray]:
     return first, inverse
 
 
-def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) -> NDArray[np.float32]:
+def epsilon_greedy(mask: BoolArray, greedy: IntArray, epsilon: float) -> Float32Array:
     """Return [B, A] the probabilities of epsilon-greedy play among legal actions.
 
     Args:
@@ -242,22 +246,29 @@ def epsilon_greedy(mask: NDArray[np.bool_], greedy: IntArray, epsilon: float) ->
     return probability.astype(np.float32)
 
 
-def learn_and_report(learner: Learner, env: str, steps: int) -> None:
+def greedy(learner: Learner) -> Callable[[Array, BoolArray], IntArray]:
+    """Return the greedy policy of a learner, a function from observations and masks to actions [B]."""
+    return lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
+
+
+def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: int, settings: Any) -> None:
     """Train a learner, and print its exact regret about ten times on the way.
 
     Args:
-        learner: the learner.
+        make: the class of the learner.
         env: the id of the environment that it learns from.
         steps: steps of the training, summed over all environments.
+        seed: seeds the learner.
+        settings: its settings.
     """
+    learner = make(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
     meter = stb_gym.RegretMeter(gym.make(env))
     next_report = 0
 
     def report() -> None:
         nonlocal next_report
         if learner.num_steps >= next_report:
-            evaluation = meter(lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1))
-            print(f"{learner.num_steps:11,} steps: regret {evaluation.regret:.4f}", flush=True)
+            print(f"{learner.num_steps:11,} steps: regret {meter(greedy(learner)).regret:.4f}", flush=True)
             next_report = min(learner.num_steps + steps // 10, steps)
 
     learner.learn(steps, report)

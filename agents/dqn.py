@@ -16,7 +16,6 @@ References:
     van Hasselt et al., "Deep reinforcement learning with double Q-learning", 2016.
 """
 
-from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
@@ -24,14 +23,26 @@ import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, Transition, Unary, VectorEnv, epsilon_greedy, learn_and_report, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Float32Array,
+    FloatArray,
+    Share,
+    State,
+    Transition,
+    Unary,
+    VectorEnv,
+    epsilon_greedy,
+    learn_and_report,
+    unique_rows,
+)
 from stb_gym.games import IntArray
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -89,12 +100,12 @@ class Minibatch(NamedTuple):
         next_mask: [N, A] True where an action is legal at the next observation; as bits while it is stored.
     """
 
-    observation: NDArray[Any]
+    observation: Array
     action: IntArray
-    reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    next_observation: NDArray[Any]
-    next_mask: NDArray[Any]
+    reward: Float32Array
+    terminated: BoolArray
+    next_observation: Array
+    next_mask: Array
 
 
 class Replay:
@@ -109,19 +120,19 @@ class Replay:
         added: how many transitions were added so far.
     """
 
-    def __init__(self, size: int, space: gym.Space[Any], actions: int):
+    def __init__(self, size: int, space: Any, actions: int):
         self.added = 0
         self._actions = actions
         self._columns = Minibatch(
-            observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            observation=np.zeros((size, *space.shape), space.dtype),
             action=np.zeros(size, np.int64),
             reward=np.zeros(size, np.float32),
             terminated=np.zeros(size, np.bool_),
-            next_observation=np.zeros((size, *(space.shape or ())), space.dtype),
+            next_observation=np.zeros((size, *space.shape), space.dtype),
             next_mask=np.zeros((size, (actions + 7) // 8), np.uint8),
         )
 
-    def add(self, observation: NDArray[Any], action: IntArray, step: Transition) -> None:
+    def add(self, observation: Array, action: IntArray, step: Transition) -> None:
         """Store one transition of each environment in place of the oldest ones."""
         bits = np.packbits(step.next_mask, axis=1)
         new = Minibatch(observation, action, step.reward, step.terminated, step.next_observation, bits)
@@ -142,7 +153,7 @@ class Replay:
         """Return all transitions."""
         return {"added": self.added, "columns": [torch.as_tensor(column) for column in self._columns]}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Restore the transitions."""
         self.added = state["added"]
         for column, stored in zip(self._columns, state["columns"], strict=True):
@@ -177,7 +188,7 @@ class DQN:
         >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: DQNSettings = DQNSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
+    def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
         self.num_steps, self.figures = 0, dict[str, float]()
         self._episodes = Episodes(envs, seed)
@@ -190,7 +201,7 @@ class DQN:
         self._updates = 0
         self._epsilon = settings.final_exploration
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         settings = self.settings
         while self.num_steps < total_steps:
@@ -208,7 +219,7 @@ class DQN:
         """Take an epsilon-greedy action in every environment and store the transitions."""
         observation, mask = self._episodes.observation, self._episodes.mask
         distinct, row = unique_rows(observation, mask)
-        greedy = self._greedy(observation[distinct], mask[distinct])[row]
+        greedy = self._legal_q_values(observation[distinct], mask[distinct]).argmax(axis=1)[row]
         preference = torch.rand(mask.shape, generator=self._random).numpy()
         random_action = np.where(mask, preference, -1).argmax(axis=1)
         explores = torch.rand(len(mask), generator=self._random).numpy() < self._epsilon
@@ -238,28 +249,25 @@ class DQN:
             self._target_network.load_state_dict(self._network.state_dict())
         self.figures = {"loss": loss.item(), "epsilon": self._epsilon}
 
-    def _q_values(self, observations: NDArray[Any]) -> torch.Tensor:
+    def _q_values(self, observations: Array) -> torch.Tensor:
         q_values: torch.Tensor = self._network(self._tensor(observations))
         return q_values
 
     @torch.no_grad()
-    def _greedy(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
-        """Return [B] the legal actions with the highest Q-values."""
-        legal: IntArray = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
-        return legal
+    def _legal_q_values(self, observations: Array, masks: BoolArray) -> Array:
+        """Return [B, A] Q-values, -inf where an action is illegal."""
+        return np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
 
-    def _tensor(self, array: NDArray[Any]) -> torch.Tensor:
+    def _tensor(self, array: Array) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
-        return epsilon_greedy(masks, self._greedy(observations, masks), self._epsilon)
+        return epsilon_greedy(masks, self._legal_q_values(observations, masks).argmax(axis=1), self._epsilon)
 
-    @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
-        q_values = np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
-        return q_values.max(axis=1).astype(np.float64)
+        return self._legal_q_values(observations, masks).max(axis=1).astype(np.float64)
 
     def state_dict(self) -> State:
         """See `Learner`."""
@@ -275,16 +283,15 @@ class DQN:
             "epsilon": self._epsilon,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._network.load_state_dict(state["weights"])
-        if len(state) > 1:
-            self._target_network.load_state_dict(state["target"])
-            self._optimizer.load_state_dict(state["optimizer"])
-            self._replay.load_state_dict(state["replay"])
-            self._random.set_state(state["random"])
-            self._episodes.load_state_dict(state["episodes"])
-            self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
+        self._target_network.load_state_dict(state["target"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._replay.load_state_dict(state["replay"])
+        self._random.set_state(state["random"])
+        self._episodes.load_state_dict(state["episodes"])
+        self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
 
 
 def main(
@@ -301,8 +308,7 @@ def main(
         seed: seeds the environment, the network and the exploration.
         settings: settings that differ from the defaults.
     """
-    learner = DQN(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    learn_and_report(learner, env, steps)
+    learn_and_report(DQN, env, steps, seed, settings)
 
 
 if __name__ == "__main__":

@@ -31,17 +31,28 @@ References:
     method", 2005.
 """
 
-from collections.abc import Callable, Mapping
-from copy import deepcopy
-from typing import Annotated, Any
-
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from pydantic import Field, NonNegativeInt, PositiveFloat, PositiveInt
+from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
-from agents.common import Episodes, State, VectorEnv, epsilon_greedy, hash_rows, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    VectorEnv,
+    epsilon_greedy,
+    hash_rows,
+    unique_rows,
+)
 from agents.dqn import perceptron
 from stb_gym.games import IntArray
 
@@ -62,7 +73,7 @@ class FittedQSettings:
     """Updates after every step of all environments."""
     learning_rate: PositiveFloat = 3e-3
     """Learning rate at the start; it falls linearly to 0."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.3
+    exploration: Exploration = 0.3
     """Probability of a random legal action after the warm-up."""
     warm_up: NonNegativeInt = 20_000
     """Steps of random play before the first update."""
@@ -81,7 +92,7 @@ class Positions:
         actions: the number of actions A.
     """
 
-    def __init__(self, observation: NDArray[Any], actions: int):
+    def __init__(self, observation: Array, actions: int):
         self._actions = actions
         self._count = 1
         self._observations = np.zeros((1, *observation.shape), observation.dtype)
@@ -93,15 +104,15 @@ class Positions:
         return self._count
 
     @property
-    def observations(self) -> NDArray[Any]:
+    def observations(self) -> Array:
         """[P, ...] the observations of all positions; zeros for the end."""
         return self._observations[: self._count]
 
-    def masks(self, numbers: IntArray) -> NDArray[np.bool_]:
+    def masks(self, numbers: IntArray) -> BoolArray:
         """Return [B, A] the legal actions at positions [B]; none at the end."""
         return np.unpackbits(self._masks[numbers], axis=1, count=self._actions).view(np.bool_)
 
-    def numbers(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
+    def numbers(self, observations: Array, masks: BoolArray) -> IntArray:
         """Return [B] the numbers of positions; new positions get new numbers.
 
         Args:
@@ -115,15 +126,13 @@ class Positions:
         self._append(observations[new], bits[new])
         return numbers[inverse]
 
-    def _append(self, observations: NDArray[Any], bits: NDArray[np.uint8]) -> None:
+    def _append(self, observations: Array, bits: NDArray[np.uint8]) -> None:
         """Store new positions, and reserve memory for a quarter more when it is full."""
         end = self._count + len(bits)
         if end > len(self._masks):
-            spare = end + end // 4 - len(self._masks)
-            self._observations, self._masks = (
-                np.concatenate([array, np.zeros((spare, *array.shape[1:]), array.dtype)])
-                for array in (self._observations, self._masks)
-            )
+            rows = end + end // 4
+            self._observations = np.resize(self._observations, (rows, *self._observations.shape[1:]))
+            self._masks = np.resize(self._masks, (rows, self._masks.shape[1]))
         self._observations[self._count : end], self._masks[self._count : end] = observations, bits
         self._count = end
 
@@ -132,7 +141,7 @@ class Positions:
         bits = self._masks[1 : self._count]
         return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(bits)}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Replace all positions by those of a state."""
         self._count = 1
         observations, bits = state["observations"].numpy(), state["masks"].numpy()
@@ -152,12 +161,12 @@ class EmpiricalModel:
 
     def __init__(self, actions: int):
         self._actions = actions
-        self._transitions: NDArray[Any] = np.zeros(0, TRANSITION)
-        self._times: NDArray[Any] = np.zeros(0)
-        self._waiting: list[NDArray[Any]] = []
+        self._transitions: Array = np.zeros(0, TRANSITION)
+        self._times: Array = np.zeros(0)
+        self._waiting: list[Array] = []
         self._index()
 
-    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: NDArray[Any]) -> None:
+    def add(self, position: IntArray, action: IntArray, following: IntArray, reward: Array) -> None:
         """Add transitions.
 
         Args:
@@ -182,7 +191,7 @@ class EmpiricalModel:
         self._waiting = []
         self._index()
 
-    def means(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def means(self, values: Array) -> FloatArray:
         """Return [M] the mean of reward + value of the next position over all transitions of each move.
 
         Args:
@@ -196,13 +205,12 @@ class EmpiricalModel:
         """Find the moves, the pool [T] of each transition, and the pool [M] of each move."""
         move = self._transitions["position"].astype(np.int64) * self._actions + self._transitions["action"]
         self.moves, move = np.unique(move, return_inverse=True)
-        self._pool_of_move = np.arange(len(self.moves))
+        self._pool_of_move: IntArray = np.arange(len(self.moves))
         continues = self._transitions["next"] != OVER
         if continues.any():
             seen = self._transitions[continues]
             _, outcome = unique_rows(seen["next"], seen["reward"])
-            linked = linked_moves(move[continues], outcome, len(self.moves))
-            self._pool_of_move = np.unique(linked, return_inverse=True)[1]
+            self._pool_of_move = linked_moves(move[continues], outcome, len(self.moves))
         self._pool = self._pool_of_move[move]
 
     def state_dict(self) -> State:
@@ -214,7 +222,7 @@ class EmpiricalModel:
             "waiting": torch.as_tensor(waiting.view(np.uint8)),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Replace all transitions by those of a state."""
         self._transitions = state["transitions"].numpy().view(TRANSITION)
         self._times = state["times"].numpy()
@@ -223,9 +231,7 @@ class EmpiricalModel:
 
 
 def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
-    """Return [M] the lowest move that each move is linked with, directly or through other moves.
-
-    Two moves are linked if they ever had the same outcome.
+    """Return [M] the pool of each move; moves that ever had the same outcome share a pool, and so do moves in chains.
 
     Args:
         move: [T] the moves of transitions.
@@ -234,18 +240,13 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
 
     Example:
         >>> import numpy as np
-        >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5)
-        array([0, 0, 0, 3, 4])
+        >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5).tolist()
+        [0, 0, 0, 1, 2]
     """
-    lowest = np.arange(moves)
-    while True:
-        of_outcome = np.full(outcome.max() + 1, moves)
-        np.minimum.at(of_outcome, outcome, lowest[move])
-        lower = lowest.copy()
-        np.minimum.at(lower, move, of_outcome[outcome])
-        if (lower == lowest).all():
-            return lowest
-        lowest = lower
+    nodes = moves + outcome.max() + 1
+    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (nodes, nodes))
+    _, pool = connected_components(links, directed=False)
+    return pool[:moves]
 
 
 class FittedQ:
@@ -270,13 +271,7 @@ class FittedQ:
         1024
     """
 
-    def __init__(
-        self,
-        envs: VectorEnv,
-        settings: FittedQSettings = FittedQSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
         self.settings = settings
         self._device = torch.device(device)
         self._random = np.random.default_rng([seed, 1])
@@ -293,7 +288,7 @@ class FittedQ:
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
         while self.num_steps < total_steps:
             callback()
@@ -346,22 +341,22 @@ class FittedQ:
             self._optimizer.step()
         self.figures = {"loss": loss.item(), "learning_rate": learning_rate, "moves": len(self._model.moves)}
 
-    def _value(self, numbers: IntArray, q: NDArray[np.float32]) -> None:
+    def _value(self, numbers: IntArray, q: Float32Array) -> None:
         """Store the values of positions [B], given the outputs [B, A] of the network."""
         self._values[numbers] = _legal_q(q, self._positions.masks(numbers)).max(axis=1) * self._scale
 
     @torch.no_grad()
-    def _q(self, observations: NDArray[Any]) -> NDArray[np.float32]:
+    def _q(self, observations: Array) -> Float32Array:
         """Return [B, A] the values of actions, divided by the scale."""
         q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
         return q.numpy(force=True)
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         greedy = _legal_q(self._q(observations), masks).argmax(axis=1)
         return epsilon_greedy(masks, greedy, self.settings.exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         values = _legal_q(self._q(observations), masks).max(axis=1)
         return values.astype(np.float64) * self._scale
@@ -379,22 +374,20 @@ class FittedQ:
             "random": self._random.bit_generator.state,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._scale = state["weights"]["scale"]
         self._network.load_state_dict(state["weights"]["network"])
-        if "num_steps" not in state:
-            return
         self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(deepcopy(state["optimizer"]))
+        self._optimizer.load_state_dict(state["optimizer"])
         self._positions.load_state_dict(state["positions"])
         self._model.load_state_dict(state["model"])
-        self._values = state["values"].numpy().copy()
+        self._values = state["values"].numpy()
         self._random.bit_generator.state = state["random"]
         self._episodes.load_state_dict(state["episodes"])
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
 
 
-def _legal_q(q: NDArray[np.float32], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+def _legal_q(q: Float32Array, masks: BoolArray) -> Float32Array:
     """Return [B, A] action values, -inf where an action is illegal."""
     return np.where(masks, q, np.float32(-np.inf))

@@ -16,21 +16,29 @@ References:
     Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", 2020.
 """
 
-from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, VectorEnv, learn_and_report, unique_rows
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Float32Array,
+    FloatArray,
+    Share,
+    State,
+    VectorEnv,
+    learn_and_report,
+    unique_rows,
+)
 from stb_gym.games import IntArray
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -104,13 +112,13 @@ class Samples(NamedTuple):
 
 
 def generalized_advantages(
-    reward: NDArray[np.float32],
-    value: NDArray[np.float32],
-    next_value: NDArray[np.float32],
-    over: NDArray[np.bool_],
+    reward: Float32Array,
+    value: Float32Array,
+    next_value: Float32Array,
+    over: BoolArray,
     gamma: float,
     gae_lambda: float,
-) -> NDArray[np.float32]:
+) -> Float32Array:
     """Return [T, B] advantages: sums of the critic's errors, weighted by (gamma * gae_lambda) ** delay.
 
     Args:
@@ -156,7 +164,7 @@ class PPO:
         >>> learner.learn(2048)
     """
 
-    def __init__(self, envs: VectorEnv, settings: PPOSettings = PPOSettings(), seed: int = 0, device: str = "cpu"):  # noqa: B008
+    def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
         self.num_steps, self.figures = 0, dict[str, float]()
         self._episodes = Episodes(envs, seed)
@@ -167,7 +175,7 @@ class PPO:
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`."""
         while self.num_steps < total_steps:
             callback()
@@ -202,7 +210,7 @@ class PPO:
         return Positions(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
 
     @torch.no_grad()
-    def _sample(self, observation: NDArray[Any], mask: NDArray[np.bool_]) -> tuple[IntArray, NDArray[np.float32]]:
+    def _sample(self, observation: Array, mask: BoolArray) -> tuple[IntArray, Float32Array]:
         """Return [B] actions drawn from the policy and [B] the logarithms of their probabilities."""
         distinct, inverse = unique_rows(observation, mask)
         row = torch.as_tensor(inverse)
@@ -256,12 +264,12 @@ class PPO:
         return torch.as_tensor(array, device=self.device)
 
     @torch.no_grad()
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """See `Learner`."""
         return self._logits(self._tensor(observations), self._tensor(masks)).softmax(dim=1).numpy(force=True)
 
     @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """See `Learner`."""
         return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True).astype(np.float64)
 
@@ -275,14 +283,13 @@ class PPO:
             "num_steps": self.num_steps,
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """See `Learner`."""
         self._networks.load_state_dict(state["weights"])
-        if len(state) > 1:
-            self._optimizer.load_state_dict(state["optimizer"])
-            self._random.set_state(state["random"])
-            self._episodes.load_state_dict(state["episodes"])
-            self.num_steps = state["num_steps"]
+        self._optimizer.load_state_dict(state["optimizer"])
+        self._random.set_state(state["random"])
+        self._episodes.load_state_dict(state["episodes"])
+        self.num_steps = state["num_steps"]
 
 
 def main(
@@ -299,8 +306,7 @@ def main(
         seed: seeds the environment, the networks and the exploration.
         settings: settings that differ from the defaults.
     """
-    learner = PPO(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    learn_and_report(learner, env, steps)
+    learn_and_report(PPO, env, steps, seed, settings)
 
 
 if __name__ == "__main__":

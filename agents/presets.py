@@ -4,7 +4,7 @@ import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple, TypeVar
 
@@ -14,12 +14,10 @@ from pydantic.dataclasses import dataclass
 
 from agents.afterstates import Afterstates, AfterstatesSettings
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
-from agents.common import Learner
 from agents.dqn import DQN, DQNSettings
 from agents.fitted_q import FittedQ, FittedQSettings
 from agents.ppo import PPO, PPOSettings
-from agents.sb3 import ALGORITHMS as SB3_ALGORITHMS
-from agents.sb3 import SB3Algorithm
+from agents.sb3 import STOCK, StockSettings, TunedPPOSettings, make_stock, make_tuned
 from agents.self_play import round_envs
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import Game
@@ -38,14 +36,14 @@ class Algorithm(NamedTuple):
 
     Attributes:
         settings_class: the class of its settings, a dataclass with a default for every field.
-        make: the function that makes a learner: `make(envs, settings, seed, device)`.
+        make: the function that makes a `Learner` or an `SB3Learner`: `make(envs, settings, seed, device)`.
     """
 
     settings_class: type[Any]
-    make: Callable[..., Learner]
+    make: Callable[..., Any]
 
 
-ALGORITHMS: dict[str, Algorithm | SB3Algorithm] = {
+ALGORITHMS = {
     "ppo": Algorithm(PPOSettings, PPO),
     "dqn": Algorithm(DQNSettings, DQN),
     "fitted-q": Algorithm(FittedQSettings, FittedQ),
@@ -54,7 +52,8 @@ ALGORITHMS: dict[str, Algorithm | SB3Algorithm] = {
     "tabular-afterstates": Algorithm(QLearningSettings, TabularAfterstates),
     "monte-carlo": Algorithm(MonteCarloSettings, MonteCarlo),
     "certainty-equivalence": Algorithm(CertaintyEquivalenceSettings, CertaintyEquivalence),
-    **SB3_ALGORITHMS,
+    **{name: Algorithm(StockSettings, partial(make_stock, model_class)) for name, model_class in STOCK.items()},
+    "sb3-maskable-ppo-tuned": Algorithm(TunedPPOSettings, make_tuned),
 }
 IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
 
@@ -97,7 +96,6 @@ class Config:
     """The variant of the preset that the settings began with."""
 
     def __post_init__(self) -> None:
-        check_choice("algorithm", self.algorithm, list(ALGORITHMS))
         objective_of(*game_and_objective(self.env, self.arguments))
         if (self.opponents is None) != (self.players is None):
             raise ValueError("a round needs both opponents and players")
@@ -118,8 +116,7 @@ class Config:
         """Return the vector environment that the algorithm learns from; for a stock agent a single environment."""
         if self.opponents is not None and self.players is not None:
             return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
-        algorithm = ALGORITHMS[self.algorithm]
-        if isinstance(algorithm, SB3Algorithm) and not algorithm.vectorized:
+        if isinstance(self.settings, StockSettings):
             return gym.make(self.env, **self.arguments)
         return gym.make_vec(
             self.env, self.settings.num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **self.arguments
@@ -184,15 +181,22 @@ def configure(
     """
     preset = read_preset(algorithm, task_name(env, arguments), variant)
     preset_steps = preset.pop("steps", None)
-    entries: dict[str, Any] = {
-        "steps": preset_steps if steps is None else steps,
-        "seed": seed,
-        "opponents": opponents,
-        "players": players,
-        "variant": variant,
-    }
+    if steps is None:
+        steps = preset_steps
     checked_settings = make_settings(algorithm, {**preset, **(settings or {})})
-    return _one_line(lambda: Config(algorithm, env, {**arguments}, checked_settings, **entries))
+    return _one_line(
+        lambda: Config(
+            algorithm,
+            env,
+            {**arguments},
+            checked_settings,
+            steps=steps,
+            seed=seed,
+            opponents=opponents,
+            players=players,
+            variant=variant,
+        )
+    )
 
 
 def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
@@ -243,7 +247,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
     with reading(path):
         tables = tomllib.loads(read_text(path))
         check_names("table", tables, list(ALGORITHMS))
-        return {name: {**table} for name, table in tables.items()}
+        return tables
 
 
 def make_settings(algorithm: str, entries: Any) -> Any:

@@ -11,13 +11,12 @@ environments at once, and its learning rate falls linearly to 0.
 import zipfile
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import IO, Annotated, Any, Literal, NamedTuple
+from typing import IO, Annotated, Any, Literal
 
 import gymnasium as gym
 import numpy as np
 import torch
 from gymnasium.wrappers.vector import TransformReward
-from numpy.typing import NDArray
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from sb3_contrib import MaskablePPO
@@ -26,11 +25,9 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Unary, epsilon_greedy
+from agents.common import Array, BoolArray, Callback, Float32Array, FloatArray, Share, Unary, epsilon_greedy
 from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
-
-Share = Annotated[float, Field(ge=0, le=1)]
 
 
 @dataclass(frozen=True)
@@ -121,7 +118,7 @@ class SB3Learner:
         if isinstance(model, DQN):
             model.exploration_rate = model.exploration_schedule(1.0)  # which the library sets after the first step
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
 
         def before_rollout() -> None:
@@ -138,7 +135,7 @@ class SB3Learner:
         self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
 
     @torch.no_grad()
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`. Only a MaskablePPO uses the masks."""
         policy = self.model.policy
         seen, _ = policy.obs_to_tensor(observations)
@@ -149,7 +146,7 @@ class SB3Learner:
         return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
 
     @torch.no_grad()
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the estimated, discounted sum of rewards from each observation; see `Learner`."""
         policy = self.model.policy
         seen, _ = policy.obs_to_tensor(observations)
@@ -188,53 +185,45 @@ class _BeforeRollout(BaseCallback):
         return True
 
 
-class SB3Algorithm(NamedTuple):
-    """How to make an agent of the library.
-
-    Attributes:
-        model_class: the class of the model.
-        settings_class: the class of its settings.
-    """
-
-    model_class: Callable[..., Any]
-    settings_class: type[StockSettings | TunedPPOSettings]
-
-    @property
-    def vectorized(self) -> bool:
-        """Whether `make` needs a vector environment in SAME_STEP mode instead of a plain one."""
-        return self.settings_class is TunedPPOSettings
-
-    def make(self, env: Any, settings: Any, seed: int = 0, device: str = "cpu") -> SB3Learner:
-        """Return a learner that has learned nothing yet.
-
-        Args:
-            env: an environment as `gym.make` returns it; for a tuned agent a `TurnVectorEnv` in SAME_STEP mode.
-            settings: the settings, of `settings_class`.
-            seed: seeds the dice, the network and the exploration.
-            device: where the network is. The numbers of a seed may differ between devices.
-        """
-        if not self.vectorized:
-            return SB3Learner(self.model_class("MlpPolicy", env, seed=seed, device=device), 1.0)
-        scale = 1 / abs(env.rewards).max()
-        scaled = TransformReward(env, lambda reward: reward * scale)
-        arguments = asdict(settings)
-        del arguments["num_envs"]
-        arguments["learning_rate"] = LinearSchedule(settings.learning_rate, 0.0, 1.0)
-        policy = {
-            "net_arch": [],
-            "features_extractor_class": NormalisedLayers,
-            "features_extractor_kwargs": {"width": arguments.pop("width")},
-            "share_features_extractor": False,
-        }
-        vec_env = TurnVecEnv(scaled)
-        model = self.model_class("MlpPolicy", vec_env, seed=seed, device=device, policy_kwargs=policy, **arguments)
-        return SB3Learner(model, scale)
-
-
-ALGORITHMS = {
-    "sb3-ppo": SB3Algorithm(PPO, StockSettings),
-    "sb3-a2c": SB3Algorithm(A2C, StockSettings),
-    "sb3-dqn": SB3Algorithm(DQN, StockSettings),
-    "sb3-maskable-ppo": SB3Algorithm(MaskablePPO, StockSettings),
-    "sb3-maskable-ppo-tuned": SB3Algorithm(MaskablePPO, TunedPPOSettings),
+STOCK: dict[str, Callable[..., Any]] = {
+    "sb3-ppo": PPO,
+    "sb3-a2c": A2C,
+    "sb3-dqn": DQN,
+    "sb3-maskable-ppo": MaskablePPO,
 }
+
+
+def make_stock(model_class: Callable[..., Any], env: Any, _: StockSettings, seed: int, device: str) -> SB3Learner:
+    """Return a stock agent that has learned nothing yet.
+
+    Args:
+        model_class: the class of the model.
+        env: an environment as `gym.make` returns it.
+        seed: seeds the dice, the network and the exploration.
+        device: where the network is. The numbers of a seed may differ between devices.
+    """
+    return SB3Learner(model_class("MlpPolicy", env, seed=seed, device=device), 1.0)
+
+
+def make_tuned(envs: Any, settings: TunedPPOSettings, seed: int, device: str) -> SB3Learner:
+    """Return a tuned MaskablePPO that has learned nothing yet.
+
+    Args:
+        envs: a `TurnVectorEnv` in SAME_STEP mode.
+        settings: the settings.
+        seed: see `make_stock`.
+        device: see `make_stock`.
+    """
+    scale = 1 / abs(envs.rewards).max()
+    scaled = TransformReward(envs, lambda reward: reward * scale)
+    arguments = asdict(settings)
+    del arguments["num_envs"]
+    arguments["learning_rate"] = LinearSchedule(settings.learning_rate, 0.0, 1.0)
+    policy = {
+        "net_arch": [],
+        "features_extractor_class": NormalisedLayers,
+        "features_extractor_kwargs": {"width": arguments.pop("width")},
+        "share_features_extractor": False,
+    }
+    model = MaskablePPO("MlpPolicy", TurnVecEnv(scaled), seed=seed, device=device, policy_kwargs=policy, **arguments)
+    return SB3Learner(model, scale)

@@ -12,23 +12,19 @@ average probability of these policies, and only the average is stored.
 """
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
-from numpy.typing import NDArray
 
-from agents.common import Learner, State
-from stb_gym.games import Game, IntArray
+from agents.common import Learner, State, greedy
+from stb_gym.games import Game
 from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 
 NEWEST = {"naive": 1.0, "fictitious": 0.0, "league": 0.8}  # probability of the newest policy instead of any
 
 
-def round_envs(
-    game: Game, num_envs: int, players: int = 2, opponents: str = "naive", ties: str = "split"
-) -> RoundVectorEnv:
+def round_envs(game: Game, num_envs: int, players: int, opponents: str) -> RoundVectorEnv:
     """Return the rounds that a learner plays, in SAME_STEP mode.
 
     Args:
@@ -36,13 +32,10 @@ def round_envs(
         num_envs: the number of rounds played at once.
         players: the number of players.
         opponents: a key of `NEWEST`, which begins against random play, or the name of a strategy.
-        ties: the tie rule, see `stb_gym.rounds.Round`.
     """
     plays = "random" if opponents in NEWEST else opponents
     mode = AutoresetMode.SAME_STEP
-    return RoundVectorEnv(
-        game, num_envs, players, opponents=plays, ties=ties, autoreset_mode=mode, observation_dtype="uint8"
-    )
+    return RoundVectorEnv(game, num_envs, players, opponents=plays, autoreset_mode=mode, observation_dtype="uint8")
 
 
 class SelfPlay:
@@ -59,7 +52,7 @@ class SelfPlay:
 
     Example:
         >>> import stb_gym
-        >>> envs = round_envs(stb_gym.Threes(), 16, opponents="fictitious")
+        >>> envs = round_envs(stb_gym.Threes(), 16, 2, "fictitious")
         >>> self_play = SelfPlay(envs, "fictitious")
         >>> for name in ("random", "approximation"):
         ...     self_play.add(envs.round.evaluate([name] * 2))
@@ -92,19 +85,15 @@ class SelfPlay:
             `wins_1`, `wins_2` ...: the expected win of each seat. In self-play these are of the round in which the
             greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
         """
-
-        def greedy(observations: NDArray[Any], masks: NDArray[np.bool_]) -> IntArray:
-            return learner.probabilities(observations, masks).argmax(axis=1)
-
         if self._opponents in NEWEST:
-            everyone = [self._meter.strategy(greedy)] * self._envs.round.players
+            everyone = [self._meter.strategy(greedy(learner))] * self._envs.round.players
             newest = self._envs.round.evaluate(everyone)
             self.add(newest)
             assert self.average is not None
             gains, wins = _gains(newest), newest.seats.tolist()
             largest = {"gain": max(gains), "gain_of_average": max(_gains(self.average))}
         else:
-            measured = self._meter(greedy)
+            measured = self._meter(greedy(learner))
             gains, wins = measured.gains.tolist(), measured.seats.tolist()
             largest = {"gain": max(gains)}
         gain_by_seat = {f"gain_{seat}": gain for seat, gain in enumerate(gains, 1)}
@@ -117,7 +106,7 @@ class SelfPlay:
             return {"count": 0}
         return {"count": self.count, "newest": _as_tensors(self.newest), "average": _as_tensors(self.average)}
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state of the same round, with the same opponents."""
         if state["count"]:
             self.count = state["count"]

@@ -4,16 +4,24 @@ They use the rules of moves to number the entries of their table. They know neit
 the solver's values.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Episodes, State, epsilon_greedy
+from agents.common import (
+    Array,
+    BoolArray,
+    Callback,
+    Episodes,
+    Exploration,
+    Float32Array,
+    FloatArray,
+    State,
+    epsilon_greedy,
+)
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
 
@@ -26,7 +34,7 @@ class QLearningSettings:
 
     num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
-    exploration: Annotated[float, Field(ge=0, lt=1)] = 0.15
+    exploration: Exploration = 0.15
     """Probability of a random legal action."""
     horizon: Annotated[float, Field(ge=1)] = 10.0
     """The n-th update of an entry has the step size horizon / (horizon + n - 1): 1 for a plain mean of its targets."""
@@ -67,13 +75,7 @@ class QLearning:
         10240
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: QLearningSettings = QLearningSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         self._envs = envs
         self._tables = tables = envs.transitions.tables
         entries = self._entries_of_edges()
@@ -85,7 +87,7 @@ class QLearning:
         self._entries = np.append(entries, size)[edges]
         self._table = np.append(np.zeros(size), -np.inf)
         self._updates = np.zeros(size, np.int64)
-        self._arrays: dict[str, NDArray[Any]] = {"updates": self._updates}  # changed in place while learning
+        self._arrays: dict[str, Array] = {"updates": self._updates}  # changed in place while learning
         self._exploration, self._horizon = settings.exploration, settings.horizon
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
@@ -96,7 +98,7 @@ class QLearning:
         """Return [E] the entry of the table for each edge, which is a node with a legal action."""
         return np.arange(len(self._tables.edge_next))
 
-    def learn(self, total_steps: int, callback: Callable[[], None] = lambda: None) -> None:
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
         while self.num_steps < total_steps:
             callback()
@@ -118,7 +120,7 @@ class QLearning:
         target = reward + np.where(terminated, 0, next_value)
         self._update(entries[np.arange(len(nodes)), column], target)
 
-    def _update(self, entries: IntArray, targets: NDArray[Any]) -> None:
+    def _update(self, entries: IntArray, targets: Array) -> None:
         """Move entries [K], of which some may be equal, towards their targets [K]."""
         updated, group = np.unique(entries, return_inverse=True)
         count = np.bincount(group)
@@ -128,13 +130,13 @@ class QLearning:
         step_size = np.minimum(self._horizon * count / (self._horizon - 1 + self._updates[updated]), 1)
         self._table[updated] += step_size * (mean - self._table[updated])
 
-    def probabilities(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float32]:
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
         """Return the probability of each action; see `Learner`."""
         nodes = self._tables.find_nodes(observations)
         column = self._table[self._entries[nodes]].argmax(axis=1)
         return epsilon_greedy(masks, self._actions[nodes, column], self._exploration)
 
-    def values(self, observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.float64]:
+    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
         """Return [B] the value of the best action at each observation; see `Learner`."""
         return np.asarray(self._table[self._entries[self._tables.find_nodes(observations)]].max(axis=1))
 
@@ -148,15 +150,14 @@ class QLearning:
             "episodes": self._episodes.state_dict(),
         }
 
-    def load_state_dict(self, state: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state: State) -> None:
         """Continue from a state; see `Learner`."""
         self._table[:-1] = state["weights"]["table"].numpy()
-        if "episodes" in state:
-            for name, array in self._arrays.items():
-                array[:] = state["arrays"][name].numpy()
-            self.num_steps = state["num_steps"]
-            self._random.bit_generator.state = state["random"]
-            self._episodes.load_state_dict(state["episodes"])
+        for name, array in self._arrays.items():
+            array[:] = state["arrays"][name].numpy()
+        self.num_steps = state["num_steps"]
+        self._random.bit_generator.state = state["random"]
+        self._episodes.load_state_dict(state["episodes"])
 
 
 class TabularAfterstates(QLearning):
@@ -188,13 +189,7 @@ class MonteCarlo(QLearning):
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
     """
 
-    def __init__(
-        self,
-        envs: TurnVectorEnv,
-        settings: MonteCarloSettings = MonteCarloSettings(),  # noqa: B008
-        seed: int = 0,
-        device: str = "cpu",
-    ):
+    def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
         self._table[:-1] = envs.rewards.min()
         # The entries of the running turns: a column for each environment and a row for each of its steps so far.

@@ -4,12 +4,12 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
-from cyclopts import App, CycloptsError, Parameter, convert
+from cyclopts import App, CycloptsError, Parameter
 
 from agents.presets import TASKS
-from stb_gym.cli import flag_of_rule, import_games
+from stb_gym.cli import convert_exactly, flag_of_rule, import_games
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.games import check_choice, rules_of
 from stb_gym.output import reader_may_leave, refuse, say
@@ -31,7 +31,7 @@ def run_command(
         help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE registers a game of your own.",
         help_format="plaintext",
         version_flags=(),
-        default_parameter=Parameter(negative=(), converter=_converted),
+        default_parameter=Parameter(negative=(), converter=convert_exactly),
         suppress_keyboard_interrupt=False,
     )
     app.default(function)
@@ -45,13 +45,6 @@ def run_command(
     except KeyboardInterrupt:
         say(f"{name}: interrupted{how_to_continue and '; '}{how_to_continue}", error=True)
         return 130
-
-
-def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
-    """Convert a typed value to the type of its flag; refuse 2.5 as an integer, which cyclopts would round."""
-    if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
-        raise ValueError(f"{tokens[0].value!r} is not an integer")
-    return convert(kind, tokens)
 
 
 def parsed(value: str) -> Any:

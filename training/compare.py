@@ -6,7 +6,6 @@ the exact action values of random play.
 
 import json as json_text
 import sys
-from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -52,7 +51,15 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     if save is not None:
         save_results(save, measurements)
     if out is not None:
-        write_page(out, {name: _curves(name, *tasks[name], rows[name], runs) for name in tasks})
+        with_policy = [folder for folder in reversed(runs) if (folder / "policy.npz").exists()]
+        policies = {_key(read_run(folder).iloc[0]): folder for folder in with_policy}  # of the first run of each agent
+
+        def mistakes(agent: "pd.Series[Any]") -> pd.DataFrame | None:
+            folder = policies.get(_key(agent))
+            return None if folder is None else costliest(read_policy(folder).evaluate())
+
+        lines = {name: {row["agent"]: row[task.metric] for row in rows[name]} for name, (task, _) in tasks.items()}
+        write_page(out, {name: curves_of(name, *tasks[name], lines[name], mistakes) for name in tasks})
     if json:
         say(json_text.dumps(rows, indent=2))
     else:
@@ -60,20 +67,8 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
             say(f"{name}\n\n{table_of(task, rows[name])}\n")
 
 
-def _curves(
-    name: str, task: Task, measurements: pd.DataFrame, rows: Sequence[Mapping[str, Any]], runs: Sequence[Path]
-) -> dict[str, Any]:
-    """Return what a page shows of a task, with the mistakes of one run of each agent that has a policy."""
-    policies: dict[tuple[Any, ...], Path] = {}
-    for folder in runs:
-        if (folder / "policy.npz").exists():
-            policies.setdefault(tuple(read_run(folder)[[*TASK, *AGENT]].iloc[0]), folder)
-
-    def mistakes(run: "pd.Series[Any]") -> pd.DataFrame | None:
-        folder = policies.get(tuple(run[[*TASK, *AGENT]]))
-        return None if folder is None else costliest(read_policy(folder).evaluate())
-
-    return curves_of(name, task, measurements, {row["agent"]: row[task.metric] for row in rows}, mistakes)
+def _key(agent: "pd.Series[Any]") -> tuple[Any, ...]:
+    return tuple(agent[[*TASK, *AGENT]])
 
 
 def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any]]:
@@ -88,26 +83,23 @@ def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any
         (low and high are the ends of its interval), seconds, agreement_by_visits and illegal_mass. Entries that are not
         known are missing.
     """
-    rows = [_agent_row(task, name, runs) for name, runs in by_agent(measurements).items()]
+    columns = ["seconds", task.metric]
+    if task.metric == "regret":
+        columns += ["agreement_by_visits", "illegal_mass"]
+    rows: list[dict[str, Any]] = []
+    for name, runs in by_agent(measurements).items():
+        last = runs.sort_values("steps").groupby("seed").last()
+        row = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
+        row |= dict(zip(columns, interquartile_mean(last[columns].to_numpy(float)).tolist(), strict=True))
+        if len(last) > 1:
+            row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
+        rows.append(row | {"command": train_command(task, last.iloc[0], last.index)})
     if task.metric == "regret":
         for name, evaluation in baselines(task).items():
             rows.append(
                 {"agent": name, "regret": evaluation.regret, "agreement_by_visits": evaluation.agreement_by_visits}
             )
     return sorted(rows, key=lambda row: row[task.metric])
-
-
-def _agent_row(task: Task, name: str, runs: pd.DataFrame) -> dict[str, Any]:
-    last = runs.sort_values("steps").groupby("seed").last()
-    columns = ["seconds", task.metric]
-    if task.metric == "regret":
-        columns += ["agreement_by_visits", "illegal_mass"]
-    means = interquartile_mean(last[columns].to_numpy(float)).tolist()
-    row: dict[str, Any] = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
-    row |= dict(zip(columns, means, strict=True))
-    if len(last) > 1:
-        row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
-    return row | {"command": train_command(task, last.iloc[0], last.index)}
 
 
 def baselines(task: Task) -> dict[str, Evaluation]:

@@ -10,7 +10,6 @@ import pandas as pd  # type: ignore[import-untyped]
 from agents.afterstates import Afterstates
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.output import say
-from stb_gym.solver import Measured
 from training.commands import run_command
 from training.compare import baselines
 from training.results import Task
@@ -35,11 +34,10 @@ def evaluate(run: Path, /, *, turns: int | None = None, exact: bool = False, jso
     if not result["finished"]:
         say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
     measured = measure(config, learner, turns)
-    agents: dict[str, Measured] = {"greedy": measured.greedy, "exploring": measured.exploring}
+    summaries = {"greedy": measured.greedy.summary(), "exploring": measured.exploring.summary()}
     if exact:
         optimum = solve_boards(config.game(), config.objective)
-        agents["greedy"] = evaluate_boards(optimum, learner.score_policy(config.game()))
-    summaries = {name: evaluation.summary() for name, evaluation in agents.items()}
+        summaries["greedy"] = evaluate_boards(optimum, learner.score_policy(config.game())).summary()
     if json:
         about = {"run": str(run), "config": config.to_json(), "value_error": measured.value_error}
         say(json_text.dumps(about | {name: result[name] for name in ("finished", "steps")} | summaries))

@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from numpy.typing import NDArray
+from scipy.stats import trim_mean
 
+from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, task_name
 from stb_gym.games import Game
 from stb_gym.output import from_json, read_bytes, reading, write_aside
@@ -188,13 +189,13 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 # Statistics over seeds: Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021
 
 
-def interquartile_mean(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def interquartile_mean(values: FloatArray) -> FloatArray:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    cut = len(values) // 4
-    return np.partition(values, (cut, len(values) - cut - 1), axis=0)[cut : len(values) - cut].mean(axis=0)
+    mean: FloatArray = trim_mean(values, 0.25)
+    return mean
 
 
-def bootstrap_interval(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def bootstrap_interval(values: FloatArray) -> FloatArray:
     """Return [2, ...] the ends of the 95 % bootstrap interval of the interquartile mean of R seeds.
 
     The random numbers are the same in every call.

@@ -25,7 +25,7 @@ import pandas as pd  # type: ignore[import-untyped]
 import torch
 from filelock import FileLock, Timeout
 
-from agents.common import Learner
+from agents.common import Learner, greedy
 from agents.presets import Config
 from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
@@ -93,21 +93,26 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
         exact = meter.solution.evaluate(policy, ILLEGAL)
         nodes = exact.tables.decisions
         optimal_values, weights = exact.optimum.node_utility[nodes], exact.visits[nodes]
-        greedy: Measured = exact
+        measured: Measured = exact
         exploring: Measured = meter.solution.evaluate(exploring_policy, ILLEGAL)
     else:
         turns = TURNS if turns is None else turns
         policy = None
-        sampled = meter.sample(
-            lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1), turns, config.seed
-        )
+        sampled = meter.sample(greedy(learner), turns, config.seed)
         nodes, optimal_values, weights = sampled.node, sampled.utility, None
-        greedy, exploring = sampled, meter.sample(learner.probabilities, turns, config.seed)
+        measured, exploring = sampled, meter.sample(learner.probabilities, turns, config.seed)
     stepper = stepper_of(config.game())
     parts = np.split(nodes, range(AT_ONCE, len(nodes), AT_ONCE))
     values = [learner.values(stepper.observe(part), stepper.masks(part).view(np.bool_)) for part in parts]
     squared_errors = (np.concatenate(values) - optimal_values) ** 2
-    return Measurement(greedy, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
+    return Measurement(measured, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
+
+
+def train_and_measure(config: Config) -> Measurement:
+    """Train a learner without writing files, and measure it."""
+    learner = config.make_learner(config.make_envs())
+    learner.learn(config.steps)
+    return measure(config, learner)
 
 
 @lru_cache(maxsize=1)  # a run measures again and again, and The 300 takes seconds to solve
@@ -163,7 +168,8 @@ class Run:
             if stock:
                 learner.load(content)
             else:
-                learner.load_state_dict({"weights": torch.load(content, map_location="cpu", weights_only=True)})
+                weights = torch.load(content, map_location="cpu", weights_only=True)
+                learner.load_state_dict(learner.state_dict() | {"weights": weights})
         return learner
 
     def _content(self, path: Path) -> io.BytesIO:
@@ -324,9 +330,9 @@ class _Training:
             row |= gains
             result |= gains
         else:
-            greedy, exploring, value_error, policy = measure(config, learner)
-            summary = greedy.summary()
-            row |= {"regret": greedy.regret, "exploring_regret": exploring.regret}
+            measured, exploring, value_error, policy = measure(config, learner)
+            summary = measured.summary()
+            row |= {"regret": measured.regret, "exploring_regret": exploring.regret}
             row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
             row["value_error"] = value_error
             result |= {"greedy": summary, "exploring": exploring.summary(), "value_error": value_error}

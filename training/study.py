@@ -17,6 +17,7 @@ from training.results import read_numbers, save_results
 from training.run import train
 
 LOCK_SECONDS = 60.0  # for the process of a lost node to end
+Call = tuple[Any, ...]  # the arguments of a call
 
 
 def run_study(
@@ -46,15 +47,10 @@ def run_study(
             options["progress"] = lambda steps, result: progress.tell(
                 min(finished + steps, total), note=None if result is None else f"{result:.4g}"
             )
-        tasks = [
-            (folder, Path.cwd(), config.to_json(), type(config.game()).__module__, options)
-            for folder, config in runs.items()
+        calls = [
+            (folder, Path.cwd(), config, type(config.game()).__module__, options) for folder, config in runs.items()
         ]
-        if ray is None:
-            ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(_train)(*task) for task in tasks)
-        else:
-            ended = on_ray(_train, tasks, options.get("device", "cpu"), *ray)
-        for folder, failure in ended:
+        for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
             finished += runs[folder].steps
             progress.tell(finished, note=folder.name)
             if failure:
@@ -62,23 +58,17 @@ def run_study(
     return failures
 
 
-def _train(
-    folder: Path, parent: Path, config: dict[str, Any], module: str, options: dict[str, Any]
-) -> tuple[Path, str]:
-    """Train a run whose game a module registers; return its folder, relative to a parent, and why it failed, or ""."""
-    try:
-        import_module(module)
-        train(Config.from_json(config), parent / folder, wait=LOCK_SECONDS, **options)
-    except Exception as error:  # whatever it is, other runs continue
-        return folder, reason(error)
-    return folder, ""
+def _train(folder: Path, parent: Path, config: Config, module: str, options: dict[str, Any]) -> None:
+    """Train a run in a folder below `parent`; `module` registers its game."""
+    import_module(module)
+    train(config, parent / folder, wait=LOCK_SECONDS, **options)
 
 
 def fill_table(
     function: Callable[..., Sequence[float]],
     keys: Sequence[tuple[Any, ...]],
-    names: Sequence[str],
-    numbers: Sequence[str],
+    names: list[str],
+    numbers: list[str],
     out: Path,
     workers: int = 1,
     ray: Sequence[str] | None = None,
@@ -100,51 +90,56 @@ def fill_table(
     Raises:
         ValueError: if the file is damaged or a call failed; after all others.
     """
-    rows = read_numbers(out, [*names]) if out.exists() else pd.DataFrame(columns=[*names, *numbers])
-    done = {*rows.set_index([*names]).index}
-    missing = [(key, function) for key in keys if key not in done]
-    if ray is None:
-        ended = Parallel(n_jobs=workers, return_as="generator_unordered")(delayed(_numbers)(*each) for each in missing)
-    else:
-        ended = on_ray(_numbers, missing, "cpu", *ray)
+    rows = read_numbers(out, names) if out.exists() else pd.DataFrame(columns=names + numbers)
+    done = {*rows.set_index(names).index}
+    missing = [key for key in keys if key not in done]
     failures = []
     with Progress("training", len(missing), "runs") as progress:
-        for count, (key, result) in enumerate(ended, 1):
-            if isinstance(result, str):
-                failures.append(f"{' '.join(map(str, key))}: {result}")
+        for count, (key, result, failure) in enumerate(in_parallel(function, missing, workers, ray), 1):
+            if failure:
+                failures.append(f"{' '.join(map(str, key))}: {failure}")
             else:
                 rows.loc[len(rows)] = [*key, *result]
                 save_results(out, rows)
             progress.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
-    return rows.set_index([*names]).loc[[*keys]].reset_index()
+    return rows.set_index(names).loc[[*keys]].reset_index()
 
 
-def _numbers(
-    key: tuple[Any, ...], function: Callable[..., Sequence[float]]
-) -> tuple[tuple[Any, ...], Sequence[float] | str]:
-    """Return a key, and the numbers of its row or why there are none."""
-    try:
-        return key, function(*key)
-    except Exception as error:  # whatever an agent does, other trainings go on
-        return key, reason(error)
-
-
-def on_ray(
-    function: Callable[..., tuple[Any, Any]], tasks: Sequence[tuple[Any, ...]], device: str, address: str = "auto"
-) -> Iterator[tuple[Any, Any]]:
-    """Call a function on a Ray cluster, and yield what it returns as the calls end.
+def in_parallel(
+    function: Callable[..., Any], calls: Sequence[Call], workers: int, ray: Sequence[str] | None, device: str = "cpu"
+) -> Iterator[tuple[Call, Any, str]]:
+    """Call a function several times, and yield as the calls end: the arguments, the result, and why it failed or "".
 
     Args:
-        function: returns its first argument, and its result or why it failed.
-        tasks: the arguments of each call.
-        device: "cpu" for a core for each call, else a graphics card.
-        address: the address of the cluster.
+        function: the function.
+        calls: the arguments of each call.
+        workers: calls that run at a time on this machine.
+        ray: as in `run_study`.
+        device: on a cluster, "cpu" for a core for each call, else a graphics card.
 
     Raises:
-        ValueError: if there is no such cluster.
+        ValueError: if `workers` is 0, or there is no such cluster.
     """
+    if ray is None:
+        yield from Parallel(workers, return_as="generator_unordered")(
+            delayed(_attempt)(function, call) for call in calls
+        )
+    else:
+        yield from _on_ray(function, calls, device, *ray)
+
+
+def _attempt(function: Callable[..., Any], call: Call) -> tuple[Call, Any, str]:
+    try:
+        return call, function(*call), ""
+    except Exception as error:  # whatever it is, other calls go on
+        return call, None, reason(error)
+
+
+def _on_ray(
+    function: Callable[..., Any], calls: Sequence[Call], device: str, address: str = "auto"
+) -> Iterator[tuple[Call, Any, str]]:
     import ray
 
     try:
@@ -157,14 +152,14 @@ def on_ray(
         raise ValueError(f"there is no Ray cluster at {address}: {reason(error)}") from None
     try:
         on_cpu = int(device == "cpu")
-        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(function)
-        waiting = {remote.remote(*task): task[0] for task in tasks}
+        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_attempt)
+        waiting = {remote.remote(function, call): call for call in calls}
         while waiting:
             [done], _ = ray.wait(list(waiting))
-            first = waiting.pop(done)
+            call = waiting.pop(done)
             try:
                 yield ray.get(done)
-            except ray.exceptions.RayError as error:
-                yield first, reason(getattr(error, "cause", error))  # the cause of an error in the task
+            except ray.exceptions.RayError as error:  # such as a module that a node does not have
+                yield call, None, reason(getattr(error, "cause", error))
     finally:
         ray.shutdown()

@@ -14,7 +14,7 @@ from agents.presets import configure
 from stb_gym.games import check_choice, check_integer
 from stb_gym.output import Progress, read_text, say
 from training.commands import choose_task, run_command
-from training.run import locked, measure
+from training.run import locked, train_and_measure
 from training.train import run_name
 
 SPACES = Path(presets.__file__).with_name("search.toml")
@@ -61,9 +61,7 @@ def tune(
         }
         try:
             config = configure(algorithm, chosen_env, arguments, seed=seed, steps=base.steps, settings=settings)
-            learner = config.make_learner(config.make_envs())
-            learner.learn(config.steps)
-            return measure(config, learner).greedy.regret
+            return train_and_measure(config).greedy.regret
         except ValueError:  # settings exclude each other, or learning diverged
             raise optuna.TrialPruned from None
 

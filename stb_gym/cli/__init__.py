@@ -9,7 +9,7 @@
     0.071432
 """
 
-from stb_gym.cli.program import flag_of_rule, import_games, main
+from stb_gym.cli.program import convert_exactly, flag_of_rule, import_games, main
 from stb_gym.cli.turn import imported
 
-__all__ = ["flag_of_rule", "import_games", "imported", "main"]
+__all__ = ["convert_exactly", "flag_of_rule", "import_games", "imported", "main"]

@@ -134,7 +134,7 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
         help=ABOUT,
         version=__version__,
         help_format="plaintext",
-        default_parameter=Parameter(negative=(), converter=_converted, show=not of_rules),
+        default_parameter=Parameter(negative=(), converter=convert_exactly, show=not of_rules),
         suppress_keyboard_interrupt=False,
     )
     for name, function in COMMANDS.items():
@@ -149,7 +149,7 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
     return app
 
 
-def _converted(kind: Any, tokens: Sequence[Any]) -> Any:
+def convert_exactly(kind: Any, tokens: Sequence[Any]) -> Any:
     """Convert a typed value to the type of its flag; refuse 2.5 as an integer, which cyclopts would round."""
     if int in (kind, *get_args(kind)) and not tokens[0].value.lstrip("-").isdecimal():
         raise ValueError(f"{tokens[0].value!r} is not an integer")

@@ -107,6 +107,6 @@ def test_environments_without_afterstates_are_refused():
 def test_it_learns_nine_tiles_and_threes():
     for game, env, bar in ((ShutTheBox(), BOX, 0.005), (Threes(), THREES, 0.001)):
         rules = {"tiles": 9} if env == BOX else {}
-        agent = Afterstates(make(env, 1024, **rules))
+        agent = Afterstates(make(env, 1024, **rules), AfterstatesSettings(num_envs=1024))
         agent.learn(1_000_000)
         assert regret_of(agent, game) < bar

@@ -153,6 +153,6 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
 def test_it_learns_nine_tiles_and_threes():
     for game, env, bar in ((ShutTheBox(), BOX, 0.03), (Threes(), THREES, 0.01)):
         rules = {"tiles": 9} if env == BOX else {}
-        agent = FittedQ(make(env, 4096, **rules))
+        agent = FittedQ(make(env, 4096, **rules), FittedQSettings(num_envs=4096))
         agent.learn(2_000_000)
         assert regret_of(agent, game) < bar

@@ -6,9 +6,11 @@ from functools import partial
 import gymnasium as gym
 import pytest
 import torch
+from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN
 
-from agents.sb3 import ALGORITHMS, NormalisedLayers
+from agents.presets import ALGORITHMS
+from agents.sb3 import STOCK, NormalisedLayers, make_stock
 from stb_gym import ShutTheBox, evaluate
 from stb_gym.solver import compile_game
 
@@ -18,19 +20,17 @@ SEEN = TABLES.observation[TABLES.decisions], TABLES.legal[TABLES.decisions]
 SMALL = {
     "sb3-maskable-ppo-tuned": {"num_envs": 8, "width": 32, "batch_size": 64},
 }
-EVERY = pytest.mark.parametrize("name", ALGORITHMS)
+EVERY = pytest.mark.parametrize("name", [*STOCK, *SMALL])
 
 
 def learner_of(name, seed=3, options=None, **settings):
     """Return a learner; `options` are further arguments of its model."""
-    algorithm = ALGORITHMS[name]
-    algorithm = algorithm._replace(model_class=partial(algorithm.model_class, **(options or {})))
-    settings = algorithm.settings_class(**(SMALL.get(name, {}) | settings))
-    if algorithm.vectorized:
-        env = gym.make_vec(BOX, settings.num_envs, autoreset_mode="SameStep", tiles=5)
-    else:
-        env = gym.make(BOX, tiles=5)
-    return algorithm.make(env, settings, seed)
+    settings = ALGORITHMS[name].settings_class(**(SMALL.get(name, {}) | settings))
+    if name in STOCK:
+        model_class = partial(STOCK[name], **(options or {}))
+        return make_stock(model_class, gym.make(BOX, tiles=5), settings, seed, "cpu")
+    envs = gym.make_vec(BOX, settings.num_envs, autoreset_mode="SameStep", tiles=5)
+    return ALGORITHMS[name].make(envs, settings, seed, "cpu")
 
 
 def regret_of(learner):
@@ -45,7 +45,7 @@ SHORT = {"n_steps": 64, "n_epochs": 2, "policy_kwargs": {"net_arch": [16]}}
     ("name", "steps", "options"), [("sb3-ppo", 128, SHORT), ("sb3-a2c", 50, {}), ("sb3-dqn", 120, {})]
 )
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps, options):
-    model = ALGORITHMS[name].model_class("MlpPolicy", gym.make(BOX, tiles=5), seed=3, **options)
+    model = STOCK[name]("MlpPolicy", gym.make(BOX, tiles=5), seed=3, **options)
     model.learn(steps)  # before the other is made, as both draw from the same generators
     learner, regrets = learner_of(name, options=options), []
     learner.learn(steps, lambda: regrets.append(regret_of(learner)))
@@ -103,7 +103,7 @@ def test_it_is_saved_and_loaded(name, tmp_path):
     other.load(tmp_path / "model.zip")
     assert (learner.values(*SEEN) == other.values(*SEEN)).all()
     assert (learner.probabilities(*SEEN).argmax(axis=1) == other.probabilities(*SEEN).argmax(axis=1)).all()
-    loaded = ALGORITHMS[name].model_class.load(tmp_path / "model.zip", device="cpu")
+    loaded = STOCK.get(name, MaskablePPO).load(tmp_path / "model.zip", device="cpu")
     theirs = loaded.policy.state_dict()
     assert all((ours == theirs[entry]).all() for entry, ours in learner.model.policy.state_dict().items())
     if isinstance(other.model, DQN):

@@ -146,4 +146,4 @@ def test_what_they_cannot_learn_from_is_refused(learner_class):
     with pytest.raises(ValueError, match="needs the tables of a game"):
         learner_of(learner_class, rules={"tiles": 18})
     with pytest.raises(ValueError, match="SAME_STEP"):
-        learner_class(gym.make_vec("stb_gym/ShutTheBox-v0", 4))
+        learner_class(gym.make_vec("stb_gym/ShutTheBox-v0", 4), SETTINGS[learner_class]())

@@ -216,6 +216,4 @@ def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
     assert regrets[1] <= regrets[0]
     config = small("q-learning", seed=5, steps=settings.pop("steps"), settings=settings)
     assert config.settings.num_envs == settings["num_envs"]
-    learner = config.make_learner(config.make_envs())
-    learner.learn(config.steps)
-    assert f"regret {tune.measure(config, learner).greedy.regret:.4g} " in comment
+    assert f"regret {tune.train_and_measure(config).greedy.regret:.4g} " in comment

@@ -20,23 +20,16 @@ from agents.presets import TASKS, configure
 from stb_gym.games import IntArray
 from stb_gym.output import say
 from training.commands import run_command
-from training.run import measure
+from training.run import train_and_measure
 from training.study import fill_table
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
 
 
-class Numbers(torch.nn.Module):
-    """Passes observations on as they are, instead of in unary."""
-
-    def __init__(self, space: gym.spaces.Box):
-        super().__init__()
-        self.size = space.shape[0]
-
-    def forward(self, observations: torch.Tensor) -> torch.Tensor:
-        """Return [B, size] inputs for observations [B, size]."""
-        return observations.float()
+def not_unary(space: gym.spaces.Box) -> Unary:
+    """Return a layer that passes observations on as they are, as `Unary` does if they are not bounded."""
+    return Unary(gym.spaces.Box(-np.inf, np.inf, space.shape))
 
 
 def unary_perceptron(_: int, *rest: Any) -> torch.nn.Module:
@@ -59,9 +52,9 @@ CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algor
     ("ppo", "observations in unary"): {"agents.ppo.perceptron": unary_perceptron},
     ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
     ("dqn", "none"): {},
-    ("dqn", "observations not in unary"): {"agents.dqn.Unary": Numbers},
+    ("dqn", "observations not in unary"): {"agents.dqn.Unary": not_unary},
     ("fitted-q", "none"): {},
-    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": Numbers},
+    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": not_unary},
     ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
     ("fitted-q", "moves not pooled"): {"agents.fitted_q.linked_moves": lambda *pairs: np.arange(pairs[-1])},
 }
@@ -90,9 +83,7 @@ def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
         for name, replacement in CHANGES[algorithm, change].items():
             changes.enter_context(patch(name, replacement, create=True))
         config = configure(algorithm, *TASKS[task], variant, seed=seed)
-        learner = config.make_learner(config.make_envs())
-        learner.learn(config.steps)
-        return [measure(config, learner).greedy.regret]
+        return [train_and_measure(config).greedy.regret]
 
 
 if __name__ == "__main__":

@@ -12,9 +12,10 @@ from typing import Any
 import gymnasium as gym
 import torch
 from sb3_contrib import QRDQN, MaskablePPO
-from stable_baselines3 import A2C, DQN, PPO
 
+from agents.common import greedy
 from agents.presets import TASKS, configure
+from agents.sb3 import STOCK
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
 from stb_gym.output import say
 from training.commands import run_command
@@ -31,11 +32,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings 
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
 }
-STOCK: dict[str, Callable[..., Any]] = {
-    "sb3-ppo": PPO,
-    "sb3-maskable-ppo": MaskablePPO,
-    "sb3-a2c": A2C,
-    "sb3-dqn": DQN,
+MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-qr-dqn": QRDQN,
     "sb3-maskable-ppo with entropy bonus": partial(MaskablePPO, ent_coef=0.3),
 }
@@ -49,7 +46,7 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
         workers: How many are trained at a time.
         out: The .csv.gz file.
     """
-    keys = [(agent, task, seed) for agent in (*LEARNERS, *STOCK) for seed in range(seeds) for task in STUDIED]
+    keys = [(agent, task, seed) for agent in (*LEARNERS, *MODELS) for seed in range(seeds) for task in STUDIED]
     fill_table(train, keys, KEY, PARTS, out, workers)
     say(f"{out} is complete")
 
@@ -61,9 +58,9 @@ def train(agent: str, task: str, seed: int) -> list[float]:
     """
     torch.set_num_threads(1)
     env, arguments = TASKS[task]
-    if agent in STOCK:
+    if agent in MODELS:
         single = RecordVisits(gym.make(env, **arguments))
-        model = STOCK[agent]("MlpPolicy", single, seed=seed, device="cpu").learn(STEPS)
+        model = MODELS[agent]("MlpPolicy", single, seed=seed, device="cpu").learn(STEPS)
         found = diagnose(RegretMeter(single, illegal="end"), model, single.visits, fit_steps=FIT_STEPS)
     else:
         algorithm, settings = LEARNERS[agent]
@@ -71,11 +68,7 @@ def train(agent: str, task: str, seed: int) -> list[float]:
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)
         learner.learn(STEPS)
-        found = diagnose(
-            RegretMeter(envs),
-            lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1),
-            envs.visits,
-        )
+        found = diagnose(RegretMeter(envs), greedy(learner), envs.visits)
     return [found.summary().get(part, 0.0) for part in PARTS]
 
 

@@ -8,7 +8,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from scipy.stats import spearmanr
 
@@ -36,26 +35,26 @@ TASKS = {
 }
 
 
-def measures(task: Task) -> dict[str, float]:
+def measures(task: Task) -> dict[str, float | None]:
     """Return the measures of hardness of a task, by the headings of their columns."""
     found = hardness(task.game, task.objective)
     shares = [*found.shares, 0.0]
     return {
         "1 step": shares[0],
         "2 steps": shares[1],
-        "horizon": found.effective_horizon or np.nan,
-        "decisions": found.decisions or np.nan,
-        "coverage": found.coverage or np.nan,
-        "dice": found.dice_share or np.nan,
-        "mean gap": found.mean_gap or np.nan,
-        "1 / gaps": found.reciprocal_gaps or np.nan,
+        "horizon": found.effective_horizon,
+        "decisions": found.decisions,
+        "coverage": found.coverage,
+        "dice": found.dice_share,
+        "mean gap": found.mean_gap,
+        "1 / gaps": found.reciprocal_gaps,
     }
 
 
 def correlations(results: pd.DataFrame) -> pd.DataFrame:
     """Return Spearman's rank correlation of every measure with the mean score over seeds, a row for each learner."""
     scores = results.groupby(["agent", "task"], sort=False)["score"].mean().unstack("agent")
-    by_task = pd.DataFrame({name: measures(TASKS[name]) for name in scores.index}).T
+    by_task = pd.DataFrame({name: measures(TASKS[name]) for name in scores.index}, dtype=float).T
     rows = {
         agent: {measure: spearmanr(by_task[measure], scores[agent]).statistic for measure in by_task}
         for agent in scores
@@ -65,7 +64,7 @@ def correlations(results: pd.DataFrame) -> pd.DataFrame:
 
 def within_families(results: pd.DataFrame) -> pd.DataFrame:
     """Return the mean of `correlations` over families of tasks: those of one game and one objective."""
-    families = results["task"].map(lambda task: f"{TASKS[task].env} {TASKS[task].objective}")
+    families = results["task"].map(lambda task: f"{TASKS[task].env} {TASKS[task].objective.name}")
     found = [correlations(of_family) for _, of_family in results.groupby(families)]
     return pd.concat(found).groupby(level=0, sort=False).mean()
 

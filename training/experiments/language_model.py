@@ -13,9 +13,7 @@ import torch
 from torch.nn import functional
 
 from stb_gym import RegretMeter, ShutTheBox, solve
-from stb_gym.games import Roll
 from stb_gym.output import say
-from stb_gym.solver import TurnTables
 from stb_gym.text import TextGame
 from training.commands import run_command
 from training.study import fill_table
@@ -55,45 +53,30 @@ def train(games: int, seed: int) -> list[float]:
     text = TextGame(ShutTheBox())
     best = solve(text.game)
     tables = best.tables
+    asked = np.flatnonzero(tables.choices > 1)  # the nodes in the order of their questions
+    questions = list(text.questions())
+    # The last line of a question is always the same.
+    prompts = [question["question"].rpartition("\n")[0] + "\n" for question in questions]
+    moves = map(text.answer, best.policy[asked].tolist())
+    examples = [prompt + move for prompt, move in zip(prompts, moves, strict=True)]
     played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_nodes(seen)], games, seed)
-    nodes = played.node[tables.choices[played.node] > 1]
-    lines = {
-        node: (shown(text.question(text.position(*where))), text.answer(int(best.policy[node])))
-        for node in np.unique(nodes).tolist()
-        for where in [position_of(tables, node)]
-    }
-    prompts = [lines[node][0] for node in nodes.tolist()]
-    games_in_text = encode([f"{''.join(lines[node])}\n" for node in nodes.tolist()])
-    place = torch.arange(LONGEST - 1) + 1
-    begins = torch.tensor([len(prompt) for prompt in prompts])[:, None]
-    ends = torch.tensor([len("".join(lines[node])) for node in nodes.tolist()])[:, None]
-    is_answer = (place >= begins) & (place <= ends)
+    seen = asked.searchsorted(played.node[tables.choices[played.node] > 1])
+    characters = encode(examples)[seen]
+    place = torch.arange(LONGEST)
+    is_answer = ((place >= lengths(prompts)[:, None]) & (place <= lengths(examples)[:, None]))[seen]
 
     model = Transformer()
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     for step in range(STEPS):
-        batch = torch.randint(len(prompts), (BATCH,))
-        scores = model(games_in_text[batch, :-1])
-        loss = functional.cross_entropy(scores[is_answer[batch]], games_in_text[batch, 1:][is_answer[batch]])
+        batch = torch.randint(len(seen), (BATCH,))
+        scores, learned = model(characters[batch, :-1]), is_answer[batch, 1:]
+        loss = functional.cross_entropy(scores[learned], characters[batch, 1:][learned])
         optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / STEPS)
         optimizer.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         optimizer.step()
-    questions = list(text.questions())
-    answers = answered(model, [shown(question["question"]) for question in questions])
-    grade = text.grade(zip((question["id"] for question in questions), answers, strict=True))
+    grade = text.grade(zip((question["id"] for question in questions), answered(model, prompts), strict=True))
     return [grade.evaluation.regret, grade.illegal_mass, grade.unparsable_mass]
-
-
-def position_of(tables: TurnTables, node: int) -> tuple[int, int, Roll]:
-    """Return a node as `TextGame.position` takes it."""
-    state = tables.node_state[node]
-    return int(tables.held[state]), int(tables.dice[state]), tables.node_roll(node)
-
-
-def shown(question: str) -> str:
-    """Return the position of a question without its last line, which is always the same."""
-    return question.rpartition("\n")[0] + "\n"
 
 
 def encode(lines: Sequence[str]) -> torch.Tensor:
@@ -101,10 +84,15 @@ def encode(lines: Sequence[str]) -> torch.Tensor:
     return torch.tensor([[CHARACTERS.index(each) for each in line.ljust(LONGEST, "\n")] for line in lines])
 
 
+def lengths(lines: Sequence[str]) -> torch.Tensor:
+    """Return [B] the number of characters of lines."""
+    return torch.tensor([len(line) for line in lines])
+
+
 @torch.no_grad()
 def answered(model: Transformer, prompts: Sequence[str]) -> list[str]:
     """Return the most probable answers of a model, character by character up to a line break."""
-    text, length = encode(prompts), torch.tensor([len(prompt) for prompt in prompts])
+    text, length = encode(prompts), lengths(prompts)
     rows = torch.arange(len(prompts))
     for _ in range(LONGEST - int(length.max())):
         text[rows, length] = model(text)[rows, length - 1].argmax(dim=1)

@@ -15,7 +15,7 @@ from agents.presets import TASKS, configure
 from stb_gym.output import say, write_text
 from training.commands import run_command
 from training.report import costliest
-from training.run import measure
+from training.run import train_and_measure
 
 TASK, VARIANT = "nine-tiles", "1m"
 AGENTS = (
@@ -36,9 +36,7 @@ def mistakes(*agents: str, out: Path = Path("runs/mistakes.csv")) -> None:
     for agent in agents or AGENTS:
         if agent not in {*found["algorithm"]}:
             config = configure(agent, *TASKS[TASK], VARIANT, seed=0)
-            learner = config.make_learner(config.make_envs())
-            learner.learn(config.steps)
-            evaluation: Any = measure(config, learner).greedy
+            evaluation: Any = train_and_measure(config).greedy
             found = pd.concat([found, costliest(evaluation).assign(task=TASK, algorithm=agent, variant=VARIANT)])
             write_text(out, found.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
             say(f"{agent} is trained")

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from agents.common import Array
 from agents.presets import Config, make_settings, read_preset
 from stb_gym.games import IntArray, fits
 from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
@@ -46,7 +46,7 @@ class RepositoryAgent:
         self._learner.learn(steps)
 
     def predict(
-        self, observations: NDArray[Any], deterministic: bool = True, action_masks: Any = None
+        self, observations: Array, deterministic: bool = True, action_masks: Any = None
     ) -> tuple[IntArray, None]:
         """Return the most probable actions [B]."""
         masks = np.ones((len(observations), self._env.action_space.n), np.bool_)  # type: ignore[attr-defined]

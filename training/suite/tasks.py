@@ -4,15 +4,15 @@ Tasks are ordered by the share of random play's regret that one greedy step on i
 docs/hardness.md.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 
-from agents.presets import game_and_objective
-from stb_gym import Game, RegretMeter
+from stb_gym import RegretMeter
 from stb_gym.solver import Measured
+from training import results
 
 BUDGETS = {"200k": 200_000, "1m": 1_000_000}  # steps
 SEEDS = 5
@@ -20,29 +20,15 @@ SAMPLED_TURNS = 10_000  # of a game too large for tables
 
 
 @dataclass(frozen=True)
-class Task:
-    """A task of the protocol.
+class Task(results.Task):
+    """A task of the protocol: single turns.
 
     Attributes:
-        env: the id of the environment.
-        arguments: its keyword arguments: rules and the objective.
         masked: whether the agent learns which actions are legal. Without masks all seem to be, and one that is not ends
             the turn with the worst score.
     """
 
-    env: str
-    arguments: dict[str, Any] = field(default_factory=dict)
     masked: bool = True
-
-    @property
-    def game(self) -> Game:
-        """The rules."""
-        return game_and_objective(self.env, self.arguments)[0]
-
-    @property
-    def objective(self) -> str:
-        """What is rewarded."""
-        return game_and_objective(self.env, self.arguments)[1]
 
     def make(self) -> "TaskEnv":
         """Return the environment of the task."""
@@ -58,14 +44,22 @@ class Task:
 BOX, DICE = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 TASKS = {
     "twelve-tiles": Task(BOX, {"tiles": 12}),  # 0.013 %
-    "nine-tiles": Task(BOX),  # 0.075 %
-    "nine-tiles-unmasked": Task(BOX, masked=False),
+    "nine-tiles": Task(BOX, {}),  # 0.075 %
+    "nine-tiles-unmasked": Task(BOX, {}, masked=False),
     "sixteen-tiles": Task(BOX, {"tiles": 16, "dice": 3}),  # 0.46 %, too large for tables
     "twelve-tiles-shut": Task(BOX, {"tiles": 12, "objective": "shut"}),  # 6.0 %
     "unlucky-seven-shut": Task(BOX, {"ending_roll": 7, "objective": "shut"}),  # 11 %
-    "threes": Task(DICE),  # 20 %
+    "threes": Task(DICE, {}),  # 20 %
     "seven-dice": Task(DICE, {"dice": 7}),  # 28 %
 }
+
+
+def all_legal(info: dict[str, Any]) -> dict[str, Any]:
+    """Say in an info, and in that of turns that ended, that all actions are legal."""
+    for each in (info, info.get("final_info", {})):
+        if "action_mask" in each:
+            each["action_mask"] = np.ones_like(each["action_mask"])
+    return info
 
 
 class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
@@ -78,15 +72,12 @@ class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin a turn."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, self._shown(info)
+        return observation, info if self.task.masked else all_legal(info)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action."""
-        *results, info = self.env.step(action)
-        return (*results, self._shown(info))
-
-    def _shown(self, info: dict[str, Any]) -> dict[str, Any]:
-        return info if self.task.masked else info | {"action_mask": np.ones_like(info["action_mask"])}
+        *transition, info = self.env.step(action)
+        return (*transition, info if self.task.masked else all_legal(info))
 
     def action_masks(self) -> Any:
         """Return [A] which actions are legal, as sb3-contrib asks for them."""
@@ -108,18 +99,12 @@ class AllLegal(gym.vector.VectorWrapper):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin turns."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        return observations, self._shown(infos)
+        return observations, all_legal(infos)
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment."""
-        *results, infos = self.env.step(actions)
-        return (*results, self._shown(infos))
-
-    def _shown(self, infos: dict[str, Any]) -> dict[str, Any]:
-        infos["action_mask"] = np.ones_like(infos["action_mask"])
-        if "final_info" in infos:
-            infos["final_info"]["action_mask"] = np.ones_like(infos["final_info"]["action_mask"])
-        return infos
+        *transitions, infos = self.env.step(actions)
+        return (*transitions, all_legal(infos))
 
     def action_masks(self) -> Any:
         """Return [B, A] that all actions are legal."""
