@@ -82,7 +82,7 @@ def write_pages(site: Path, address: str, below: str) -> None:
         draw(each).save(site / "play" / f"{each.name}-link.png", optimize=True)
         page = linked(each.page, address, each.name, "../")
         (site / "play" / f"{each.name}.html").write_text(page, encoding="utf-8")
-    # `python -m training.train LEARNER --task nine-tiles --variant 10m --seeds SEED` makes them; their names say of which.
+    # Made by `python -m training.train LEARNER --task nine-tiles --variant 10m --seeds SEED`, as their names say.
     trainings = [str(folder) for folder in sorted(Path(__file__).with_name("trainings").iterdir())]
     home = explorer_page(ShutTheBox(), runs=trainings).replace("<footer>", f"{below}\n<footer>", 1)
     (site / "index.html").write_text(linked(home, address, playable()[0].name, ""), encoding="utf-8")
