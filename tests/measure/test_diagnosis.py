@@ -188,26 +188,25 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
     """The values of a critic are in the unit of rewards."""
     policy = random_policy(SIX, 1)
     exact, exact_of_actions = exact_values(policy)
+    node, action = TABLES.edge_node, TABLES.edge_action
     if of_actions:
         values = exact_of_actions + RANDOM.normal(2, 3, exact_of_actions.shape)
-        of_nodes = (policy * values).sum(axis=1)
+        of_nodes, of_edges = (policy * values).sum(axis=1), values[node, action]
     else:
         of_nodes = values = exact + RANDOM.normal(2, 3, TABLES.nodes) * (TABLES.choices > 0)
-    visits, known, wrong = METER.optimum.evaluate(policy).visits, 0, 0
-    for node in TABLES.decisions.tolist():
-        for edge in TABLES.edges_of(node):
-            action, after = TABLES.edge_action[edge], TABLES.nodes_of(TABLES.edge_next[edge])
-            value = values[node, action] if of_actions else TABLES.node_probability[after] @ values[after]
-            advantage = exact_of_actions[node, action] - exact[node]
-            weight = visits[node] / TABLES.choices[node] * (abs(advantage) > 1e-6)
-            known += weight
-            wrong += weight * ((value - of_nodes[node]) * advantage < 0)
-    errors = (of_nodes - exact)[TABLES.decisions]
-    shares = visits[TABLES.decisions] / visits[TABLES.decisions].sum()
-    mean, square = scale * shares @ errors, scale**2 * shares @ errors**2
+        of_edges = TABLES.after_edges(np.bincount(TABLES.node_state, TABLES.node_probability * values))
+    visits = METER.optimum.evaluate(policy).visits
+    advantage = exact_of_actions[node, action] - exact[node]
+    weights = visits[node] / TABLES.choices[node] * (abs(advantage) > 1e-6)
+    is_wrong = (of_edges - of_nodes[node]) * advantage < 0
+    errors, shares = scale * (of_nodes - exact)[TABLES.decisions], visits[TABLES.decisions]
     meter = METER if scale == 1 else RegretMeter(gym.make(BOX, tiles=6, reward_scale=scale))
     assert critic_errors(policy, scale * values, meter) == pytest.approx(
-        {"bias": mean, "root_mean_square": square**0.5, "wrong_signs": wrong / known}
+        {
+            "bias": np.average(errors, weights=shares),
+            "root_mean_square": np.average(errors**2, weights=shares) ** 0.5,
+            "wrong_signs": np.average(is_wrong, weights=weights),
+        }
     )
 
 
@@ -237,13 +236,12 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
     torch.manual_seed(0)
     regrets = {}
     for width in (1, 64):
-        network = nn.Sequential(
-            nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
-        )
-        weights = [weight.clone() for weight in network.parameters()]
+        layers = nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
+        network = nn.Sequential(*layers)
+        before = nn.utils.parameters_to_vector(network.parameters())
         found = diagnose(METER, network, visits, masked=True, fit_steps=100)
         regrets[width] = found.exploration + found.sampling + found.representation
-        assert all((weight == before).all() for weight, before in zip(network.parameters(), weights, strict=True))
+        assert torch.equal(nn.utils.parameters_to_vector(network.parameters()), before)
     assert regrets[1] > 10 * regrets[64]
     assert regrets[64] < 0.1
 
@@ -260,16 +258,16 @@ def double_network(seed):
 def check_gradient(meter, agent, network, masked, step, error):
     """Compare the gradient with finite differences at parameters of all sizes."""
     gradient = policy_gradient(meter, agent, masked)
-    weights = torch.nn.utils.parameters_to_vector(network.parameters()).detach()
+    weights = nn.utils.parameters_to_vector(network.parameters()).detach()
     assert gradient.shape == weights.shape
     for place in np.argsort(-abs(gradient))[:: len(gradient) // 25].tolist():
         values = []
         for change in (step, -step):
             moved = weights.clone()
             moved[place] += change
-            torch.nn.utils.vector_to_parameters(moved, network.parameters())
+            nn.utils.vector_to_parameters(moved, network.parameters())
             values.append(-meter(agent, deterministic=False, masked=masked).value)
-        torch.nn.utils.vector_to_parameters(weights, network.parameters())
+        nn.utils.vector_to_parameters(weights, network.parameters())
         assert gradient[place] == pytest.approx((values[0] - values[1]) / (2 * step), abs=error)
 
 

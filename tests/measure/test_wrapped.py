@@ -198,16 +198,9 @@ def test_agents_at_play_see_what_the_wrappers_show():
     assert len(asked) == len(evaluation.node) > 50
 
 
-@pytest.mark.parametrize(
-    "limited",
-    [
-        lambda steps: make(max_episode_steps=steps),
-        lambda steps: make_vec(max_episode_steps=steps),
-    ],
-    ids=range(2),
-)
+@pytest.mark.parametrize("limited", [make, make_vec])
 def test_limits_that_truncate_turns_are_refused(limited):
     longest = make().unwrapped.stepper.longest
     with pytest.raises(ValueError, match="truncates"):
-        RegretMeter(limited(longest - 1))
-    assert RegretMeter(limited(longest)).optimum.value == RegretMeter(make()).optimum.value
+        RegretMeter(limited(max_episode_steps=longest - 1))
+    assert RegretMeter(limited(max_episode_steps=longest)).optimum.value == RegretMeter(make()).optimum.value
