@@ -2,10 +2,12 @@
 
 import copy
 import pickle
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
@@ -14,7 +16,6 @@ from tests import every
 from tests.twins import MostThrees
 
 THE_300 = "stb_gym/ShutTheBox300-v0"
-GAMES = 64
 KINDS = ("tables", "boards")
 BOXES = [
     ShutTheBox(tiles=6),
@@ -46,33 +47,20 @@ def both(request):
     return [(stepper, stepper.nodes(each[:, None], throws).ravel()) for stepper, each in pairs]
 
 
-def same(ours, others):
-    """Check that two answers have the same types and values, entry by entry."""
-    if isinstance(ours, dict):
-        assert ours.keys() == others.keys()
-        for name in ours:
-            same(ours[name], others[name])
-    elif isinstance(ours, tuple):
-        for one, other in zip(ours, others, strict=True):
-            same(one, other)
-    else:
-        np.testing.assert_array_equal(np.asarray(ours), np.asarray(others), strict=True)
-
-
 def test_every_node_is_the_same(both):
     answers = []
     for stepper, nodes in both:
         nodes = np.append(nodes, stepper.forfeit)
-        answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores))
-        answers[-1] += (*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions)
         some = nodes[: -1 : len(nodes) // 300 + 1]
+        answers.append([stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores])
+        answers[-1] += [*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions]
+        answers[-1] += [stepper.describe(node) for node in some.tolist()]
         assert (stepper.find(stepper.observe(some)) == some).all()
-        answers[-1] += ([stepper.describe(node) for node in some.tolist()],)
         one = int(nodes[3])  # an integer instead of an array
         for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.state_of):
-            same(answer(one), answer(nodes)[3])
+            np.testing.assert_array_equal(answer(one), answer(nodes)[3], strict=True)
         assert stepper.find(stepper.observe(one)) == one
-    same(*answers)
+    assert data_equivalence(*answers, exact=True)
     assert both[1][0].longest >= both[0][0].longest
 
 
@@ -82,14 +70,14 @@ def test_every_move_leads_to_the_same(both):
     for stepper, nodes in both:
         after = stepper.after(nodes[:, None], np.arange(stepper.actions))
         index, action = moves = stepper.legal_moves(nodes)
-        answers.append((*stepper.position(after), after == stepper.forfeit_state, *moves))
-        answers[-1] += (stepper.unthrown(after[moves]), stepper.choose(nodes, fractions))
+        answers.append([*stepper.position(after), after == stepper.forfeit_state, *moves])
+        answers[-1] += [stepper.unthrown(after[moves]), stepper.choose(nodes, fractions)]
         assert stepper.after(int(nodes[5]), 1) == after[5, 1]
         assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
         assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0]
         rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its node
         assert (stepper.choose(nodes[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
-    same(*answers)
+    assert data_equivalence(*answers, exact=True)
 
 
 def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(both):
@@ -130,8 +118,9 @@ def test_the_longest_turn(game, longest):
 @pytest.mark.parametrize("where", [{"open": [2, 3, 6], "roll": 5}, {"open": [1, 2, 3], "dice": 1}, {"roll": 7}])
 def test_both_begin_where_they_are_asked_to(where):
     game = ShutTheBox(tiles=6, one_die="low-sum")
-    for make in (TurnEnv, lambda game, **kind: TurnVectorEnv(game, GAMES, **kind)):
-        same(*(make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS))
+    for make in (TurnEnv, partial(TurnVectorEnv, num_envs=64)):
+        tables, boards = (make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS)
+        assert data_equivalence(tables, boards)
 
 
 @pytest.mark.parametrize("identity", [THE_300, "stb_gym/ShutTheBox16-v0"])
