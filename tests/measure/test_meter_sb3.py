@@ -121,16 +121,6 @@ def test_normalised_observations_are_as_they_are_at_the_time():
     assert RegretMeter(make())(model).regret == RegretMeter(make())(model.policy).regret
 
 
-def test_entries_of_an_observation_may_be_normalised():
-    env = VecNormalize(DummyVecEnv([lambda: MaskInObservation(make())]), norm_obs_keys=["observation"])
-    env.reset()
-    for node, observation, mask in rows(meter := RegretMeter(env)):
-        shown = {"observation": meter.optimum.tables.observation[node], "action_mask": mask}
-        assert (observation["observation"] == env.normalize_obs(shown)["observation"]).all()
-        assert (observation["action_mask"] == mask).all()
-    assert meter(model_of(PPO, env, "MultiInputPolicy")).illegal_mass > 0
-
-
 def test_models_that_have_no_policy_over_positions_are_refused():
     env = make()
     meter = RegretMeter(env)
