@@ -1,6 +1,5 @@
 """Agents of stable-baselines3: the library's own, measured as they play, and stored by the library."""
 
-import zipfile
 from functools import partial
 
 import gymnasium as gym
@@ -76,8 +75,7 @@ def test_settings_reach_the_library(name):
 
 
 def test_the_features_are_of_unary_inputs_with_layer_normalisation():
-    space = gym.make(BOX, tiles=5).observation_space
-    layers = NormalisedLayers(space, 32)
+    layers = NormalisedLayers(gym.make(BOX, tiles=5).observation_space, 32)
     features = layers(torch.as_tensor(SEEN[0]))
     assert features.shape == (len(TABLES.decisions), 32)
     assert len(features.unique(dim=0)) == len(SEEN[0])
@@ -101,28 +99,19 @@ def test_it_is_saved_and_loaded(name, tmp_path):
     assert (learner.values(*SEEN) != other.values(*SEEN)).any()
     learner.save(tmp_path / "model.zip")
     other.load(tmp_path / "model.zip")
-    assert (learner.values(*SEEN) == other.values(*SEEN)).all()
-    assert (learner.probabilities(*SEEN).argmax(axis=1) == other.probabilities(*SEEN).argmax(axis=1)).all()
     loaded = ALGORITHMS[name].model_class.load(tmp_path / "model.zip", device="cpu")
-    theirs = loaded.policy.state_dict()
-    assert all((ours == theirs[entry]).all() for entry, ours in learner.model.policy.state_dict().items())
+    assert (learner.values(*SEEN) == other.values(*SEEN)).all()
+    for model in (other.model, loaded):
+        theirs = model.policy.state_dict()
+        assert all((ours == theirs[entry]).all() for entry, ours in learner.model.policy.state_dict().items())
     if isinstance(other.model, DQN):
         assert other.probabilities(*SEEN).max() == pytest.approx(0.95 + 0.05 / TABLES.actions)
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path):
-    learner, path = learner_of("sb3-a2c"), tmp_path / "model.zip"
-    path.write_bytes(b"no zip file")
+def test_a_file_of_another_algorithm_is_refused(tmp_path):
+    learner_of("sb3-dqn").save(tmp_path / "model.zip")
     with pytest.raises(ValueError, match="cannot read the weights"):
-        learner.load(path)
-    for weights in (b"no weights", b"cos\nsystem\n(S'touch harm'\ntR."):
-        with zipfile.ZipFile(path, "w") as archive:
-            archive.writestr("policy.pth", weights)
-        with pytest.raises(ValueError, match="cannot read the weights"):
-            learner.load(path)
-    learner_of("sb3-dqn").save(path)
-    with pytest.raises(ValueError, match="cannot read the weights"):
-        learner.load(path)
+        learner_of("sb3-a2c").load(tmp_path / "model.zip")
 
 
 @pytest.mark.nightly

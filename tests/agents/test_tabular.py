@@ -134,14 +134,6 @@ def test_seeds(learner_class):
 
 
 @EVERY
-def test_the_callback_comes_before_every_rollout(learner_class):
-    learner, steps = learner_of(learner_class), []
-    learner.learn(3000, lambda: steps.append(learner.num_steps))
-    assert steps == [0, 1024, 2048]
-    assert learner.num_steps == 3072
-
-
-@EVERY
 def test_what_they_cannot_learn_from_is_refused(learner_class):
     with pytest.raises(ValueError, match="needs the tables of a game"):
         learner_of(learner_class, rules={"tiles": 18})
