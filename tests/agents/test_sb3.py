@@ -1,5 +1,6 @@
 """Agents of stable-baselines3: the library's own, measured as they play, and stored by the library."""
 
+import zipfile
 from functools import partial
 
 import gymnasium as gym
@@ -108,10 +109,19 @@ def test_it_is_saved_and_loaded(name, tmp_path):
         assert other.probabilities(*SEEN).max() == pytest.approx(0.95 + 0.05 / TABLES.actions)
 
 
-def test_a_file_of_another_algorithm_is_refused(tmp_path):
-    learner_of("sb3-dqn").save(tmp_path / "model.zip")
+def test_damaged_and_foreign_files_are_refused(tmp_path):
+    learner, path = learner_of("sb3-a2c"), tmp_path / "model.zip"
+    path.write_bytes(b"no zip file")
     with pytest.raises(ValueError, match="cannot read the weights"):
-        learner_of("sb3-a2c").load(tmp_path / "model.zip")
+        learner.load(path)
+    for weights in (b"no weights", b"cos\nsystem\n(S'touch harm'\ntR."):
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("policy.pth", weights)
+        with pytest.raises(ValueError, match="cannot read the weights"):
+            learner.load(path)
+    learner_of("sb3-dqn").save(path)
+    with pytest.raises(ValueError, match="cannot read the weights"):
+        learner.load(path)
 
 
 @pytest.mark.nightly
