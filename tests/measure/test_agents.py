@@ -106,13 +106,6 @@ def test_a_model_predicts_with_masks_if_it_takes_them():
     assert {*masked.calls, *plain.calls} == {True}
 
 
-def test_a_model_of_the_same_wrapped_environment_is_measured():
-    env = MaskInObservation(TurnEnv(SIX))
-    model = Masked(lambda seen, masks: seen["action_mask"].argmax(axis=1), observation_space=env.observation_space)
-    assert RegretMeter(env)(model).regret == RegretMeter(SIX)(first_legal).regret
-    assert RegretMeter(SIX)(Model(zeros, get_vec_normalize_env=lambda: None)).illegal_mass > 0
-
-
 # Refusals
 
 

@@ -12,11 +12,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFram
 
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, evaluate, solve
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from tests.measure.test_wrapped import row, shown
 
 pytestmark = pytest.mark.slow
 
 ID = "stb_gym/ShutTheBox-v0"
-REPLAYS = {DQN: {"buffer_size": 100}, QRDQN: {"buffer_size": 100}}
 
 
 def make(**options):
@@ -24,7 +24,9 @@ def make(**options):
 
 
 def model_of(algorithm, env, policy="MlpPolicy", **options):
-    return algorithm(policy, env, seed=3, device="cpu", **REPLAYS.get(algorithm, {}), **options)
+    if algorithm in (DQN, QRDQN):
+        options["buffer_size"] = 100
+    return algorithm(policy, env, seed=3, device="cpu", **options)
 
 
 def stacked_vector():
@@ -32,18 +34,10 @@ def stacked_vector():
 
 
 def rows(meter):
-    """Each decision with what is shown there: its node, its observation, its mask."""
-    found = []
-
-    def look(observations, masks):
-        for place, mask in enumerate(masks):
-            entries = isinstance(observations, dict)
-            one = {name: entry[place] for name, entry in observations.items()} if entries else observations[place]
-            found.append((one, mask))
-        return masks.argmax(axis=1)
-
-    meter.policy(look)
-    return [(int(node), *seen) for node, seen in zip(meter.optimum.tables.decisions, found, strict=True)]
+    """Return each decision with what is shown there: its node, its observation, its mask."""
+    tables, observations = meter.optimum.tables, shown(meter)
+    nodes = enumerate(tables.decisions.tolist())
+    return [(node, row(observations, place), tables.legal[node].copy()) for place, node in nodes]
 
 
 @pytest.mark.parametrize(
