@@ -90,7 +90,3 @@ def test_unique_rows_are_those_of_a_comparison_one_by_one(columns):
     assert [rows[first[which]] for which in inverse] == rows
 
 
-def test_epsilon_greedy_play_is_legal():
-    mask = np.array([[1, 1, 0, 1], [0, 1, 0, 0]], np.bool_)
-    expected = [[0.1, 0.8, 0, 0.1], [0, 1, 0, 0]]
-    assert epsilon_greedy(mask, np.array([1, 1]), 0.3) == pytest.approx(np.array(expected))
