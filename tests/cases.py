@@ -15,26 +15,6 @@ from tests.reference import Game, Policy, ShutTheBox, Threes
 
 TIES = ("all-win", "split", "nobody")
 INDIFFERENT = ("fewer", "company", "lowest")
-SMALL = [
-    ShutTheBox(tiles=1, dice=1),
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=4, dice=1, faces=4),
-    ShutTheBox(tiles=5, dice=2, faces=3),
-    ShutTheBox(tiles=5, score="count"),
-    ShutTheBox(tiles=6, dice=3, faces=2),
-    ShutTheBox(tiles=6),
-    ShutTheBox(tiles=5, faces=4, one_die="low-sum", first_move=3),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits", open="even", ending_roll=4),
-    ShutTheBox(tiles=5, faces=4, match="faces-or-sum", one_die="high-shut", one_die_forced=True),
-    Threes(dice=1),
-    Threes(dice=2, faces=2),
-    Threes(dice=2, faces=8),
-    Threes(dice=3),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-]
-STANDARD = [ShutTheBox(), Threes()]
-# With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
-SCRIPTED = [*SMALL, *STANDARD, ShutTheBox(dice=3)]
 OF_ROUNDS = [
     ShutTheBox(tiles=3),
     ShutTheBox(tiles=3, dice=1, faces=3, score="count"),

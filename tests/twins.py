@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from stb_gym.games import GAMES, ShutTheBox, Threes
-from tests import cases, reference
+from tests import reference
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,7 +44,6 @@ def twin(game):
     return THEIRS[type(game)](**asdict(game))
 
 
-SMALL = [ours(other) for other in cases.SMALL]
 STANDARD = [game() for game in GAMES.values()]
 
 
