@@ -13,22 +13,6 @@ from zlib import crc32
 from tests import reference, reference_rounds
 from tests.reference import Game, Policy, ShutTheBox, Threes
 
-TIES = ("all-win", "split", "nobody")
-INDIFFERENT = ("fewer", "company", "lowest")
-OF_ROUNDS = [
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=3, dice=1, faces=3, score="count"),
-    ShutTheBox(tiles=5, faces=3),
-    Threes(dice=2),
-    Threes(dice=3, faces=4),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
-]
-ROUNDS = list(product(OF_ROUNDS, (2, 3), TIES, (False, True)))
-EQUILIBRIA = [(*rules, indifferent) for rules in ROUNDS for indifferent in INDIFFERENT]
-FIVE_DICE = [(Threes(), 2, ties, False, indifferent) for ties in TIES for indifferent in INDIFFERENT]
-LINE_UPS = [rules for rules in ROUNDS if rules[1] == 2 or rules[0] != OF_ROUNDS[2]]
-
 
 def best_for_score(game: Game) -> Policy:
     """Return perfect play for the score."""
@@ -101,7 +85,8 @@ def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, l
 
 def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
     """Return lists of scores that the next player may see: none, any one score, and some pairs."""
-    possible = sorted({game.final_score(position) for position in game.positions()})
+    chances = reference.score_distribution(game, reference.uniform(game))
+    possible = [score for score, chance in chances.items() if chance]
     ones = [(score,) for score in possible] if players > 1 else []
     twos = list(product(possible[:3], repeat=2)) if players > 2 else []
     return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]
