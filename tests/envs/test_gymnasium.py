@@ -4,7 +4,6 @@ import pickle
 import warnings
 
 import gymnasium as gym
-import numpy as np
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence
@@ -73,12 +72,9 @@ def sync(identity, mode=AutoresetMode.NEXT_STEP, **options):
 def steps(env):
     """Yield a reset and random steps, mostly legal; in DISABLED mode also the resets of what is over."""
     env.action_space.seed(0)
-    random = np.random.default_rng(0)
     yield env.reset(seed=0)
-    for _ in range(60):
-        masks = np.array(env.unwrapped.call("action_masks"))
-        legal = (masks * random.random(masks.shape)).argmax(axis=1)
-        step = env.step(np.where(random.random(COUNT) < 0.2, env.action_space.sample(), legal))
+    for count in range(60):
+        step = env.step(env.unwrapped.legal_sample() if count % 5 else env.action_space.sample())
         yield step
         if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and step[2].any():
             yield env.reset(options={"reset_mask": step[2]})
