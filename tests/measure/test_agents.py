@@ -78,32 +78,22 @@ class Model:
     """A model as in stable-baselines3; `choose` maps observations to actions."""
 
     def __init__(self, choose, game=SIX, **attributes):
-        self.choose, self.calls = choose, []
+        self.choose = choose
         self.action_space = gym.spaces.Discrete(len(game.actions))
         self.observation_space = TurnEnv(game).observation_space
         vars(self).update(attributes)
 
     def predict(self, observation, state=None, episode_start=None, deterministic=False):
-        self.calls.append(deterministic)
         return self.choose(observation), state
 
 
 class Masked(Model):
     def predict(self, observation, state=None, episode_start=None, deterministic=False, action_masks=None):
-        self.calls.append(deterministic)
         return self.choose(observation, action_masks), state
 
 
 def zeros(observations):
     return np.zeros(len(observations), np.int64)
-
-
-def test_a_model_predicts_with_masks_if_it_takes_them():
-    meter, masked, plain = RegretMeter(SIX), Masked(first_legal), Model(zeros)
-    assert meter(masked).regret == meter(first_legal).regret
-    assert meter(plain).regret == meter(lambda observations: zeros(observations)).regret
-    assert meter(plain).illegal_mass > 0
-    assert {*masked.calls, *plain.calls} == {True}
 
 
 # Refusals

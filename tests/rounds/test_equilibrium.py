@@ -106,7 +106,7 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
 
 
 @pytest.mark.slow
-@settings(max_examples=15)
+@settings(max_examples=10)
 @given(*ROUNDS)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
