@@ -11,10 +11,11 @@ from stable_baselines3 import DQN
 from agents.sb3 import ALGORITHMS, NormalisedLayers
 from stb_gym import ShutTheBox, evaluate
 from stb_gym.solver import compile_game
+from tests.agents import seen
 
 BOX, FIVE = "stb_gym/ShutTheBox-v0", ShutTheBox(tiles=5)
 TABLES = compile_game(FIVE)
-SEEN = TABLES.observation[TABLES.decisions], TABLES.legal[TABLES.decisions]
+SEEN = seen(TABLES)
 SMALL = {
     "sb3-maskable-ppo-tuned": {"num_envs": 8, "width": 32, "batch_size": 64},
 }

@@ -129,32 +129,28 @@ def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
 
 
 def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
-    wide = fake_run(tmp_path / "wide", ["worst"], settings={"exploration": 0.5})
-    narrow = fake_run(tmp_path / "narrow", ["worst"], settings={"exploration": 0.25})
-    longer = fake_run(tmp_path / "longer", ["worst"], settings={"exploration": 0.25}, steps=7000)
-    same = fake_run(tmp_path / "same", ["worst"], settings={"exploration": 0.25}, steps=7000, seed=5)
-    paths = [wide, narrow, longer, same]
+    wide, narrow = {"settings": {"exploration": 0.5}}, {"settings": {"exploration": 0.25}}
+    options = [wide, narrow, {**narrow, "steps": 7000}, {**narrow, "steps": 7000, "seed": 5}]
+    paths = [fake_run(tmp_path / str(place), ["worst"], **each) for place, each in enumerate(options)]
     assert {name: len(runs) for name, runs in by_agent(read_measurements(paths)).items()} == {
         "q-learning, 2,000 steps, exploration 0.5": 1,
         "q-learning, 2,000 steps, exploration 0.25": 1,
         "q-learning, 7,000 steps, exploration 0.25": 2,
     }
-    assert list(by_agent(read_measurements([longer, same]))) == ["q-learning"]
+    assert list(by_agent(read_measurements(paths[2:]))) == ["q-learning"]
 
 
 def test_a_command_has_all_that_differs_from_the_preset(tmp_path, monkeypatch):
     presets = tmp_path / "presets.toml"
     presets.write_text("[q-learning]\nsteps = 2000\n[q-learning.quick]\nexploration = 0.25\n")
     monkeypatch.setattr("agents.presets.FILE", presets)
-    runs = [
-        fake_run(tmp_path / "0", ["worst"], variant="quick"),
-        fake_run(tmp_path / "2", ["worst"], variant="quick", seed=2),
-        fake_run(tmp_path / "changed", ["worst"], settings={"exploration": 0.5}, steps=3000),
-    ]
-    rows = rows_of(runs)
+    quick, changed = {"variant": "quick"}, {"settings": {"exploration": 0.5}, "steps": 3000}
+    options = [quick, {**quick, "seed": 2}, changed]
+    runs = [fake_run(tmp_path / str(place), ["worst"], **each) for place, each in enumerate(options)]
+    commands = rows_of(runs)["command"]
     begin = "python -m training.train q-learning --env stb_gym/ShutTheBox-v0 --tiles 5"
-    assert rows.loc["q-learning, quick", "command"] == f"{begin} --variant quick --steps 2000 --seeds 0,2"
-    assert rows.loc["q-learning", "command"] == f"{begin} --settings.exploration 0.5 --steps 3000 --seeds 0"
+    assert commands["q-learning, quick"] == f"{begin} --variant quick --steps 2000 --seeds 0,2"
+    assert commands["q-learning"] == f"{begin} --settings.exploration 0.5 --steps 3000 --seeds 0"
     presets.write_text("[q-learning]\nsteps = 2000\n# without the variant\n")
     monkeypatch.setattr("agents.presets.FILE", presets.rename(tmp_path / "later.toml"))
     save_results(tmp_path / "all.csv.gz", read_measurements(runs))
@@ -234,18 +230,18 @@ def test_the_page_has_the_costliest_mistakes_of_the_first_run_of_each_agent(page
 
 
 def test_agents_are_compared_by_equal_steps_and_differ_in_their_looks(tmp_path):
-    steps = {"short-0": 2000, "short-1": 2000, "long": 7000}
-    runs = [fake_run(tmp_path / name, ["worst"], steps=steps[name], seed=seed) for seed, name in enumerate(steps)]
-    other = fake_run(tmp_path / "other", ["worst"], "monte-carlo")
-    assert main([*map(str, [*runs, other]), "--out", str(tmp_path / "page.html")]) == 0
+    budgets = {"short-0": 2000, "short-1": 2000, "long": 7000}
+    runs = [fake_run(tmp_path / name, ["worst"], steps=budgets[name], seed=seed) for seed, name in enumerate(budgets)]
+    runs.append(fake_run(tmp_path / "other", ["worst"], "monte-carlo"))
+    assert main([*map(str, runs), "--out", str(tmp_path / "page.html")]) == 0
     agents = curves_on(tmp_path / "page.html")[NAME]["agents"]
     assert [(agent["name"], agent["budget"], agent["seeds"]) for agent in agents] == [
         ("q-learning", 2000, 2),
         ("monte-carlo", 2000, 1),
         ("q-learning", 7000, 1),
     ]
-    looks = [(agent["colour"], agent["dashes"]) for agent in agents]
-    assert looks[0] == looks[2] != looks[1]
+    first, other, again = ((agent["colour"], agent["dashes"]) for agent in agents)
+    assert first == again != other
 
 
 def test_data_cannot_end_the_script_of_the_page(tmp_path):
