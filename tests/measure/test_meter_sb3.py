@@ -128,9 +128,8 @@ def test_models_that_have_no_policy_over_positions_are_refused():
             meter(model_of(algorithm, env), deterministic=False)
 
 
-@pytest.mark.parametrize("algorithm", [PPO, DQN, MaskablePPO])
-def test_a_model_that_has_diverged_is_refused(algorithm):
-    model = model_of(algorithm, make())
+def test_a_model_that_has_diverged_is_refused():
+    model = model_of(PPO, make())
     with torch.no_grad():
         next(model.policy.parameters())[0] = torch.nan
     for agent in (model, model.policy):
