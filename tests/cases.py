@@ -13,42 +13,6 @@ from zlib import crc32
 from tests import reference, reference_rounds
 from tests.reference import Game, Policy, ShutTheBox, Threes
 
-TIES = ("all-win", "split", "nobody")
-INDIFFERENT = ("fewer", "company", "lowest")
-SMALL = [
-    ShutTheBox(tiles=1, dice=1),
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=4, dice=1, faces=4),
-    ShutTheBox(tiles=5, dice=2, faces=3),
-    ShutTheBox(tiles=5, score="count"),
-    ShutTheBox(tiles=6, dice=3, faces=2),
-    ShutTheBox(tiles=6),
-    ShutTheBox(tiles=5, faces=4, one_die="low-sum", first_move=3),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits", open="even", ending_roll=4),
-    ShutTheBox(tiles=5, faces=4, match="faces-or-sum", one_die="high-shut", one_die_forced=True),
-    Threes(dice=1),
-    Threes(dice=2, faces=2),
-    Threes(dice=2, faces=8),
-    Threes(dice=3),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-]
-STANDARD = [ShutTheBox(), Threes()]
-# With three dice moves of three tiles compete, as 2,3,9 and 1,6,7 do: the biggest tile decides, not the smallest.
-SCRIPTED = [*SMALL, *STANDARD, ShutTheBox(dice=3)]
-OF_ROUNDS = [
-    ShutTheBox(tiles=3),
-    ShutTheBox(tiles=3, dice=1, faces=3, score="count"),
-    ShutTheBox(tiles=5, faces=3),
-    Threes(dice=2),
-    Threes(dice=3, faces=4),
-    Threes(dice=2, faces=4, free_face=1, moon=True),
-    ShutTheBox(tiles=4, faces=3, one_die="any-time", score="digits"),
-]
-ROUNDS = list(product(OF_ROUNDS, (2, 3), TIES, (False, True)))
-EQUILIBRIA = [(*rules, indifferent) for rules in ROUNDS for indifferent in INDIFFERENT]
-FIVE_DICE = [(Threes(), 2, ties, False, indifferent) for ties in TIES for indifferent in INDIFFERENT]
-LINE_UPS = [rules for rules in ROUNDS if rules[1] == 2 or rules[0] != OF_ROUNDS[2]]
-
 
 def best_for_score(game: Game) -> Policy:
     """Return perfect play for the score."""
@@ -121,7 +85,8 @@ def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, l
 
 def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
     """Return lists of scores that the next player may see: none, any one score, and some pairs."""
-    possible = sorted({game.final_score(position) for position in game.positions()})
+    chances = reference.score_distribution(game, reference.uniform(game))
+    possible = [score for score, chance in chances.items() if chance]
     ones = [(score,) for score in possible] if players > 1 else []
     twos = list(product(possible[:3], repeat=2)) if players > 2 else []
     return [(), *(scores for scores in ones + twos if min(scores) >= int(shut_wins))]

@@ -11,7 +11,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from stb_gym.games import GAMES, ShutTheBox, Threes
-from tests import cases, reference
+from tests import reference
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,15 +44,14 @@ def twin(game):
     return THEIRS[type(game)](**asdict(game))
 
 
-SMALL = [ours(other) for other in cases.SMALL]
 STANDARD = [game() for game in GAMES.values()]
 
 
 @st.composite
-def boxes(draw, most_tiles=6):
+def boxes(draw, most_tiles=6, most_dice=3):
     """Draw rules of Shut the Box."""
     tiles = draw(st.integers(1, most_tiles))
-    dice = draw(st.integers(1, 3))
+    dice = draw(st.integers(1, most_dice))
     faces = draw(st.integers(2, 6 if dice < 3 else 4))
     opened = draw(st.sets(st.integers(1, tiles), min_size=1))
     one_die = draw(st.sampled_from(["never", "low-sum", "high-shut", "any-time"]))
@@ -71,13 +70,13 @@ def boxes(draw, most_tiles=6):
     )
 
 
-def games():
+def games(most_tiles=6, most_dice=3):
     """Draw rules of either game."""
-    threes = [
-        st.builds(rules, st.integers(1, 3), st.integers(2, 5), st.integers(0, 5)) for rules in (Threes, MostThrees)
-    ]
-    moons = st.builds(Threes, st.integers(1, 3), st.integers(2, 5), moon=st.just(True))
-    return st.one_of(boxes(), boxes(), *threes, moons)
+    dice, faces = st.integers(1, most_dice), st.integers(2, 5)
+    threes = [st.builds(rules, dice, faces, st.integers(0, 5)) for rules in (Threes, MostThrees)]
+    moons = st.builds(Threes, dice, faces, moon=st.just(True))
+    either = boxes(most_tiles, most_dice)
+    return st.one_of(either, either, *threes, moons)
 
 
 def squares(points):
@@ -108,8 +107,8 @@ GOALS = ["score", "shut", *UTILITIES]
 
 
 def our_score(game, score):
-    """Return a score of the twin as ours."""
-    return game.dice * game.faces - score if isinstance(game, MostThrees) else score
+    """Return a score of the twin as ours, and the other way round; None stays None."""
+    return game.dice * game.faces - score if isinstance(game, MostThrees) and score is not None else score
 
 
 def their_utility(game, goal):

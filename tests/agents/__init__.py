@@ -16,3 +16,8 @@ def make(env=BOX, num_envs=64, **options):
 def regret_of(learner, game):
     """Return the exact regret of the most probable actions of a learner."""
     return RegretMeter(game)(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1)).regret
+
+
+def seen(tables):
+    """Return the observations and masks of all decisions."""
+    return tables.observation[tables.decisions], tables.legal[tables.decisions]

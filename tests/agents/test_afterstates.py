@@ -10,7 +10,7 @@ from agents.afterstates import Afterstates, AfterstatesSettings
 from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.solver import compile_game
-from tests.agents import BOX, THREES, make, regret_of
+from tests.agents import BOX, THREES, make, regret_of, seen
 
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
 
@@ -21,8 +21,7 @@ def learner(envs=None, seed=0, **changes):
 
 def value_error(agent, game):
     tables, optimum = compile_game(game), solve(game)
-    expected = agent.values(tables.observation[tables.decisions], tables.legal[tables.decisions])
-    return np.abs(expected - optimum.node_utility[tables.decisions]).mean()
+    return np.abs(agent.values(*seen(tables)) - optimum.node_utility[tables.decisions]).mean()
 
 
 @pytest.mark.parametrize("limit", [None, 2])

@@ -8,7 +8,7 @@ import pytest
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
-from tests.agents import BOX, make
+from tests.agents import BOX, make, seen
 
 FIVE = {"tiles": 5}
 
@@ -19,10 +19,6 @@ def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
     )
     learner.learn(steps)
     return learner
-
-
-def seen(tables):
-    return tables.observation[tables.decisions], tables.legal[tables.decisions]
 
 
 def optimal_values(tables, probability):

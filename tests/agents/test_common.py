@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import torch
 
-from agents.common import Episodes, Unary, epsilon_greedy, unique_rows
+from agents.common import Episodes, Unary, unique_rows
 
 RANDOM = np.random.default_rng(1)
 BOX = "stb_gym/ShutTheBox-v0"
@@ -88,9 +88,3 @@ def test_unique_rows_are_those_of_a_comparison_one_by_one(columns):
     rows = list(zip(*([row.tolist() for row in column] for column in columns), strict=True))
     assert len(first) == len({str(row) for row in rows})
     assert [rows[first[which]] for which in inverse] == rows
-
-
-def test_epsilon_greedy_play_is_legal():
-    mask = np.array([[1, 1, 0, 1], [0, 1, 0, 0]], np.bool_)
-    expected = [[0.1, 0.8, 0, 0.1], [0, 1, 0, 0]]
-    assert epsilon_greedy(mask, np.array([1, 1]), 0.3) == pytest.approx(np.array(expected))

@@ -130,13 +130,6 @@ def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
     assert seen["next_value"][0] == pytest.approx(expected, abs=1e-6)
 
 
-def test_the_program_prints_the_regret_on_the_way(capsys):
-    ppo.main(steps=2000, settings=SETTINGS)
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) >= 8
-    assert lines[-1].split()[0] == "2,048"
-
-
 @pytest.mark.nightly
 def test_it_learns():
     settings = PPOSettings(num_envs=256, minibatches=2, width=64, learning_rate=3e-3)

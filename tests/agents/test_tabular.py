@@ -8,7 +8,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
-from tests.agents import BOX, make, regret_of
+from tests.agents import BOX, make, regret_of, seen
 
 FOUR = ShutTheBox(tiles=4)
 SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
@@ -18,12 +18,6 @@ EVERY = pytest.mark.parametrize("learner_class", SETTINGS)
 def learner_of(learner_class, num_envs=64, seed=0, rules=None, **settings):
     rules = {"tiles": 4} if rules is None else rules
     return learner_class(make(BOX, num_envs, **rules), SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
-
-
-def seen(game):
-    """Return the observations and masks of all decisions."""
-    tables = compile_game(game)
-    return tables.observation[tables.decisions], tables.legal[tables.decisions]
 
 
 @pytest.mark.parametrize(("game", "regret"), [(ShutTheBox(), 0.0069906), (Threes(), 1.0785711)])
@@ -116,7 +110,8 @@ def test_monte_carlo_approaches_the_action_values_of_random_play():
 def test_probabilities_are_those_of_exploration(learner_class):
     learner = learner_of(learner_class)
     learner.learn(2000)
-    probabilities, (_, masks) = learner.probabilities(*seen(FOUR)), seen(FOUR)
+    observations, masks = seen(compile_game(FOUR))
+    probabilities = learner.probabilities(observations, masks)
     epsilon = 0 if learner_class is MonteCarlo else 0.15
     assert probabilities.max(axis=1) == pytest.approx(1 - epsilon + epsilon / masks.sum(axis=1))
     assert not probabilities[~masks].any()
@@ -131,14 +126,6 @@ def test_seeds(learner_class):
         tables.append(learner._table)
     assert (tables[0] == tables[1]).all()
     assert (tables[0] != tables[2]).any()
-
-
-@EVERY
-def test_the_callback_comes_before_every_rollout(learner_class):
-    learner, steps = learner_of(learner_class), []
-    learner.learn(3000, lambda: steps.append(learner.num_steps))
-    assert steps == [0, 1024, 2048]
-    assert learner.num_steps == 3072
 
 
 @EVERY

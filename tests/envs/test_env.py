@@ -81,15 +81,12 @@ def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, sc
 )
 def test_an_illegal_action_ends_the_turn_with_the_worst_reward(objective, worst):
     """The worst for the objective, even if it is not the reward of the worst score."""
-    env, envs = gym.make(BOX, objective=objective), gym.make_vec(BOX, 3, objective=objective)
-    for games in (env, envs):
+    for games in (gym.make(BOX, objective=objective), gym.make_vec(BOX, 3, objective=objective)):
         _, info = games.reset(seed=0)
-        observation, reward, terminated, truncated, info = games.step(info["action_mask"].argmin(axis=-1))
-        assert np.all(reward == worst)
-        assert np.all(terminated)
-        assert not np.any(truncated)
-        assert np.all(info["illegal_action"])
-        assert np.all(info["final_score"] == 45)
+        observation, *result, info = games.step(info["action_mask"].argmin(axis=-1))
+        result += info["illegal_action"], info["final_score"]
+        for found, expected in zip(result, (worst, True, False, True, 45), strict=True):
+            assert np.all(found == expected)
         assert not observation.any()
         assert not info["action_mask"].any()
 
@@ -159,15 +156,15 @@ def test_a_step_draws_one_number_legal_or_not():
 # Arguments and actions
 
 
-@pytest.mark.parametrize("kind", [int, np.int8, np.uint64, np.array])
-def test_actions_may_be_of_any_integer_type(kind):
-    env, other = gym.make(BOX), gym.make(BOX)
-    action = int(env.reset(seed=0)[1]["action_mask"].argmax())
-    other.reset(seed=0)
-    assert (env.step(kind(action))[0] == other.step(action)[0]).all()
+def test_actions_may_be_of_any_integer_type():
+    env, found = gym.make(BOX), []
+    for kind in (int, np.int8, np.uint64, np.array):
+        _, info = env.reset(seed=0)
+        found.append(env.step(kind(info["action_mask"].argmax()))[0])
+    assert (np.array(found) == found[0]).all()
 
 
-@pytest.mark.parametrize("action", [1.0, "1", None, [1, 2], np.array([1]), np.float32(3), 62, -1, np.array(62), 10**30])
+@pytest.mark.parametrize("action", [1.0, "1", None, np.array([1]), np.float32(3), 62, -1, np.array(62), 10**30])
 def test_a_wrong_action_is_refused_and_changes_nothing(action):
     env = gym.make(BOX).unwrapped
     env.reset(seed=0)
@@ -206,12 +203,11 @@ ERRORS = {
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
     "stepper": lambda: TurnEnv("threes", stepper="trees"),
     "step before reset": lambda: TurnEnv("threes").step(0),
+    "step of many before reset": lambda: TurnVectorEnv("threes").step([0]),
     "snapshot before reset": lambda: TurnEnv("threes").snapshot(),
     "number of games": lambda: TurnVectorEnv("threes", 0),
     "autoreset mode": lambda: TurnVectorEnv("threes", autoreset_mode="never"),
     "limit": lambda: TurnVectorEnv("threes", max_episode_steps=0),
-    "seeds": lambda: TurnVectorEnv("threes", 3).reset(seed=[1, 2]),
-    "mask": lambda: TurnVectorEnv("threes", 3).reset(options={"reset_mask": np.zeros(3, bool)}),
     "actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 0]),
     "one of the actions": lambda: begun(TurnVectorEnv("threes", 3)).step([0, 5, -1]),
     "step of many after the end": lambda: ended(TurnVectorEnv("threes", autoreset_mode="Disabled", dice=1)).step([0]),

@@ -1,14 +1,10 @@
 """Gymnasium's own checkers and wrappers, on every id of the registry, and the specs and thresholds of the ids."""
 
-import copy
 import pickle
 import warnings
 
-import cloudpickle
 import gymnasium as gym
-import numpy as np
 import pytest
-from gymnasium import wrappers
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
@@ -54,25 +50,11 @@ def test_the_checkers_find_nothing(identity):
 
 
 @of_every_id
-def test_an_environment_is_made_again_from_a_pickle_and_from_its_spec(identity):
+def test_an_environment_is_made_again_from_its_spec(identity):
     env = gym.make(identity)
-    env.reset(seed=5)
-    for library in (pickle, cloudpickle):
-        again = library.loads(library.dumps(env))
-        twin = copy.deepcopy(env)
-        assert data_equivalence(again.step(0), twin.step(0))
-        assert data_equivalence(again.reset(), twin.reset())
     for spec in (env.spec, EnvSpec.from_json(env.spec.to_json()), pickle.loads(pickle.dumps(env.spec))):
         assert gym.make(spec).spec == env.spec
         check_environments_match(env, gym.make(spec), 5)
-
-
-@of_every_id
-def test_a_step_before_the_reset_is_refused(identity):
-    env = gym.make(identity)
-    for made in (env, wrappers.OrderEnforcing(env), gym.make_vec(identity)):
-        with pytest.raises((RuntimeError, gym.error.ResetNeeded), match="reset"):
-            made.step(made.action_space.sample())
 
 
 # Many environments
@@ -87,15 +69,12 @@ def sync(identity, mode=AutoresetMode.NEXT_STEP, **options):
     return gym.make_vec(identity, COUNT, "sync", {"autoreset_mode": mode}, **options)
 
 
-def steps(env, count=30):
+def steps(env):
     """Yield a reset and random steps, mostly legal; in DISABLED mode also the resets of what is over."""
     env.action_space.seed(0)
-    random = np.random.default_rng(0)
     yield env.reset(seed=0)
-    for _ in range(count):
-        masks = np.array(env.unwrapped.call("action_masks"))
-        legal = (masks * random.random(masks.shape)).argmax(axis=1)
-        step = env.step(np.where(random.random(COUNT) < 0.2, env.action_space.sample(), legal))
+    for count in range(60):
+        step = env.step(env.unwrapped.legal_sample() if count % 5 else env.action_space.sample())
         yield step
         if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and step[2].any():
             yield env.reset(options={"reset_mask": step[2]})
@@ -110,15 +89,12 @@ def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
         assert getattr(env, attribute) == getattr(theirs, attribute)
     assert env.metadata == theirs.metadata
     assert env.num_envs == theirs.num_envs == COUNT
-    for observation, *step, _ in steps(env, 60):
+    for answer, other in zip(steps(env), steps(native(identity, mode)), strict=True):
+        assert data_equivalence(answer, other)
+        observation, *step, _ = answer
         assert env.observation_space.contains(observation)
         if step:
             assert [(array.shape, array.dtype.kind) for array in step] == [((COUNT,), kind) for kind in "fbb"]
-    again = native(identity, mode)
-    for step, other in zip(steps(env), steps(again), strict=True):
-        assert data_equivalence(step, other)
-    for games in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env)):
-        assert data_equivalence(games.reset(seed=4), again.reset(seed=4))
 
 
 @of_every_id

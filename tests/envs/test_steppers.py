@@ -2,105 +2,81 @@
 
 import copy
 import pickle
+from functools import partial
 
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.utils.env_checker import data_equivalence
+from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
 from stb_gym.games import throw_faces
-from tests import every
-from tests.twins import MostThrees
+from tests.twins import MostThrees, boxes
 
 THE_300 = "stb_gym/ShutTheBox300-v0"
-GAMES = 64
 KINDS = ("tables", "boards")
-BOXES = [
-    ShutTheBox(tiles=6),
-    ShutTheBox(tiles=8, dice=1),
-    ShutTheBox(tiles=7, dice=3, faces=4),
-    ShutTheBox(tiles=7, score="count"),
-    ShutTheBox(tiles=10, open=(1, 2, 5, 7, 10), score="digits"),
-    ShutTheBox(tiles=9, open="even", one_die="low-sum"),
-    ShutTheBox(tiles=9, open="odd", one_die="high-shut", one_die_forced=True),
-    ShutTheBox(tiles=6, one_die="any-time"),
-    ShutTheBox(tiles=5, dice=3, faces=3, one_die="low-sum", one_die_forced=True),
-    ShutTheBox(tiles=6, match="two-at-most", ending_roll=7),
-    ShutTheBox(tiles=6, dice=3, match="faces-or-sum"),
-    ShutTheBox(tiles=6, match="faces-or-sum", first_move=3, one_die="high-shut", ending_roll=4),
-    ShutTheBox(tiles=3, one_die="any-time"),  # the first roll may leave no move
-    ShutTheBox(tiles=7, open=(7,)),
-]
 
 
-@pytest.fixture(scope="module", params=every(3, BOXES, pytest.mark.slow), ids=str)
-def both(request):
+def both(game):
     """Return both steppers, and for each the nodes that every throw leads to from every state, in the same order."""
-    tables, boards = (stepper_of(request.param, kind=kind) for kind in KINDS)
-    states = np.arange(tables.forfeit_state)
+    tables, boards = (stepper_of(game, kind=kind) for kind in KINDS)
+    states, throws = np.arange(tables.forfeit_state), np.arange(tables.throws)
     positions = zip(*(column.tolist() for column in tables.position(states)), strict=True)
     same_states = np.array([boards.find_state(*position) for position in positions])
-    throws = np.arange(tables.throws)
     pairs = ((tables, states), (boards, same_states))
     return [(stepper, stepper.nodes(each[:, None], throws).ravel()) for stepper, each in pairs]
 
 
-def same(ours, others):
-    """Check that two answers have the same types and values, entry by entry."""
-    if isinstance(ours, dict):
-        assert ours.keys() == others.keys()
-        for name in ours:
-            same(ours[name], others[name])
-    elif isinstance(ours, tuple):
-        for one, other in zip(ours, others, strict=True):
-            same(one, other)
-    else:
-        np.testing.assert_array_equal(np.asarray(ours), np.asarray(others), strict=True)
-
-
-def test_every_node_is_the_same(both):
+@given(boxes(8))
+def test_every_node_is_the_same(game):
     answers = []
-    for stepper, nodes in both:
+    for stepper, nodes in both(game):
         nodes = np.append(nodes, stepper.forfeit)
-        answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores))
-        answers[-1] += (*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions)
         some = nodes[: -1 : len(nodes) // 300 + 1]
+        ending = stepper.ending(nodes)
+        answers.append([stepper.observe(nodes), stepper.masks(nodes), ending > 0, stepper.scores[ending]])
+        answers[-1] += [*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions]
+        answers[-1] += [stepper.describe(node) for node in some.tolist()]
         assert (stepper.find(stepper.observe(some)) == some).all()
-        answers[-1] += ([stepper.describe(node) for node in some.tolist()],)
-        one = int(nodes[3])  # an integer instead of an array
+        one = int(nodes[0])  # an integer instead of an array
         for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.state_of):
-            same(answer(one), answer(nodes)[3])
+            np.testing.assert_array_equal(answer(one), answer(nodes)[0], strict=True)
         assert stepper.find(stepper.observe(one)) == one
-    same(*answers)
-    assert both[1][0].longest >= both[0][0].longest
+    assert data_equivalence(*answers, exact=True)
+    tables, boards = (stepper_of(game, kind=kind).longest for kind in KINDS)
+    assert tables <= boards
 
 
-def test_every_move_leads_to_the_same(both):
+@given(boxes(8))
+def test_every_move_leads_to_the_same(game):
     answers = []
-    fractions = np.random.default_rng(1).random(len(both[0][1]))
-    for stepper, nodes in both:
+    for stepper, nodes in both(game):
+        fractions = np.random.default_rng(1).random(len(nodes))
         after = stepper.after(nodes[:, None], np.arange(stepper.actions))
         index, action = moves = stepper.legal_moves(nodes)
-        answers.append((*stepper.position(after), after == stepper.forfeit_state, *moves))
-        answers[-1] += (stepper.unthrown(after[moves]), stepper.choose(nodes, fractions))
-        assert stepper.after(int(nodes[5]), 1) == after[5, 1]
+        answers.append([*stepper.position(after), after == stepper.forfeit_state, *moves])
+        answers[-1] += [stepper.unthrown(after[moves]), stepper.choose(nodes, fractions)]
+        assert stepper.after(int(nodes[0]), 0) == after[0, 0]
         assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
         assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0]
         rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its node
         assert (stepper.choose(nodes[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
-    same(*answers)
+    assert data_equivalence(*answers, exact=True)
 
 
-def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(both):
-    [(stepper, nodes), _] = both
+@given(boxes(8))
+def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(game):
+    [(stepper, nodes), _] = both(game)
     tables = stepper.tables
     assert np.array_equal(np.bincount(nodes) / stepper.throws, tables.node_probability)
     assert (stepper.state_of(nodes) == np.arange(tables.states).repeat(stepper.throws)).all()
 
 
-def test_what_is_no_observation_is_refused(both):
-    for stepper, nodes in both:
+@pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"dice": 3, "match": "faces-or-sum"}])
+def test_what_is_no_observation_is_refused(rules):
+    for stepper, nodes in both(ShutTheBox(tiles=6, **rules)):
         width = len(stepper.game.observation_high)
         seen = stepper.observe(nodes[0])
         for wrong in (np.ones(width), np.eye(width)[0], np.eye(width)[-1]):
@@ -130,8 +106,9 @@ def test_the_longest_turn(game, longest):
 @pytest.mark.parametrize("where", [{"open": [2, 3, 6], "roll": 5}, {"open": [1, 2, 3], "dice": 1}, {"roll": 7}])
 def test_both_begin_where_they_are_asked_to(where):
     game = ShutTheBox(tiles=6, one_die="low-sum")
-    for make in (TurnEnv, lambda game, **kind: TurnVectorEnv(game, GAMES, **kind)):
-        same(*(make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS))
+    for make in (TurnEnv, partial(TurnVectorEnv, num_envs=64)):
+        tables, boards = (make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS)
+        assert data_equivalence(tables, boards)
 
 
 @pytest.mark.parametrize("identity", [THE_300, "stb_gym/ShutTheBox16-v0"])

@@ -1,12 +1,10 @@
 """Pictures of positions: their size and some of their pixels."""
 
 import numpy as np
-import pytest
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.games import below, drawn_dice, words_of
 from stb_gym.games.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
-from tests.twins import MostThrees
 
 ALL, SOME = 0b111111111, 0b010011001
 BOX, FIVE_DICE = words_of(ShutTheBox()), words_of(Threes())
@@ -14,22 +12,6 @@ BOX, FIVE_DICE = words_of(ShutTheBox()), words_of(Threes())
 
 def pixels(colour, pictures):
     return [np.count_nonzero((picture == colour).all(axis=2)) for picture in pictures]
-
-
-@pytest.mark.parametrize(
-    ("game", "size"),
-    [
-        (ShutTheBox(tiles=16, dice=7, faces=20), (404, 768)),
-        (MostThrees(), (298, 524)),
-    ],
-    ids=str,
-)
-def test_all_pictures_of_a_game_have_one_size(game, size):
-    words = words_of(game)
-    first = words.picture(*game.start(), (game.faces,) * game.dice)
-    last = words.picture(0, 0, (), caption="a line that is too long for the picture and is cut " * 9)
-    assert first.shape == last.shape == (*size, 3)
-    assert (first != last).any()
 
 
 def test_open_tiles_are_bright_and_shut_ones_dark():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import Words, walk, words_of
+from stb_gym.games import walk, words_of
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.games.threes import MOON
 from tests.twins import MostThrees, games
@@ -96,20 +96,24 @@ def test_what_is_not_named_is_that_of_the_start(game, where, located):
 
 
 @pytest.mark.parametrize(
-    ("words", "wrong"),
+    ("game", "name", "values"),
     [
-        (words_of(PLAIN), [("open", [1]), ("dice", 4), ("held", 19), ("held", "0")]),
-        (words_of(PLAIN), [("roll", [7, 1, 1]), ("roll", "123")]),
-        (words_of(BOX), [("held", 3), ("open", []), ("open", [3, 3])]),
-        (words_of(BOX), [("roll", 13), ("roll", [1, 7]), ("roll", [1, 2, 3]), ("roll", "7")]),
-        (words_of(ShutTheBox(match="one-tile")), [("roll", 5)]),
-        (words_of(ONE_DIE), [("dice", 1), ("roll", 1)]),
-        (words_of(ShutTheBox(open="odd")), [("open", [2])]),
-        (words_of(ShutTheBox(dice=7, faces=2, one_die="any-time", open=[1])), [("roll", 3)]),
-        (Words(ShutTheBox(tiles=3, open="odd")), [("held", 2)]),
+        (PLAIN, "open", [[1]]),
+        (PLAIN, "dice", [4]),
+        (PLAIN, "held", [19, "0"]),
+        (PLAIN, "roll", [[7, 1, 1], "123"]),
+        (BOX, "held", [3]),
+        (BOX, "open", [[], [3, 3]]),
+        (BOX, "roll", [13, [1, 7], [1, 2, 3], "7"]),
+        (ShutTheBox(match="one-tile"), "roll", [5]),
+        (ONE_DIE, "dice", [1]),
+        (ONE_DIE, "roll", [1]),
+        (ShutTheBox(open="odd"), "open", [[2]]),
+        (ShutTheBox(dice=7, faces=2, one_die="any-time", open=[1]), "roll", [3]),
     ],
+    ids=str,
 )
-def test_positions_that_do_not_exist_are_refused(words, wrong):
-    for name, value in wrong:
+def test_positions_that_do_not_exist_are_refused(game, name, values):
+    for value in values:
         with pytest.raises(ValueError, match=name):
-            words.locate({name: value})
+            words_of(game).locate({name: value})

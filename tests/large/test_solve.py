@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.large import boards_of, random_value, solve_boards
+from stb_gym import ShutTheBox, Threes, solve
+from stb_gym.large import boards_of, solve_boards
 from stb_gym.large import grid as board_grid
-from stb_gym.solver import UniformRandom, objective_of
 from tests.twins import GOALS, boxes
 
 NINE = ShutTheBox()
@@ -47,14 +46,6 @@ def test_values_and_optimal_moves_are_those_of_tables(game, column_tiles, goal, 
 @pytest.mark.parametrize(("game", "goal"), LARGER)
 def test_values_of_larger_boxes_are_those_of_tables(game, goal):
     check_values(game, 5, goal)
-
-
-@pytest.mark.slow
-@given(boxes(), st.integers(1, 6))
-def test_random_play_is_that_of_tables(game, column_tiles):
-    for goal in ("score", "shut"):
-        found = split(column_tiles, random_value.__wrapped__, game, objective_of(game, goal))
-        assert found == pytest.approx(evaluate(game, UniformRandom(), goal).value, rel=1e-12)
 
 
 def test_values_of_single_boards():

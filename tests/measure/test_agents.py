@@ -9,30 +9,11 @@ import pytest
 from stb_gym import MaskInObservation, RegretMeter
 from stb_gym.envs import TurnEnv
 from stb_gym.solver import compile_game
-from tests.measure.test_meter import NINE, SIX, first_legal
+from tests.measure.test_meter import NINE, SIX, first_legal, player
 
 TABLES = compile_game(SIX)
 ACTIONS = TABLES.actions
 FIRST = TABLES.edge_action[TABLES.edge_start[TABLES.decisions]]
-
-
-class Tensor:
-    """The part of a torch tensor that is used."""
-
-    def __init__(self, array, requires_grad=False):
-        self.array, self.requires_grad = array, requires_grad
-
-    def cpu(self):
-        return self
-
-    def is_floating_point(self):
-        return self.array.dtype.kind == "f"
-
-    def double(self):
-        return Tensor(self.array.astype(float))
-
-    def __array__(self, dtype=None, copy=None):
-        return self.array
 
 
 def one_hot(actions):
@@ -44,15 +25,12 @@ def one_hot(actions):
     [
         np.asarray,
         np.ndarray.tolist,
-        Tensor,
         lambda actions: actions.astype(np.uint8),
         lambda actions: one_hot(actions).tolist(),
-        lambda actions: Tensor(one_hot(actions)),
-        lambda actions: SimpleNamespace(probs=Tensor(one_hot(actions))),
         lambda actions: one_hot(actions).astype(np.float32),
         lambda actions: one_hot(actions).astype(bool),
     ],
-    ids=range(9),
+    ids=range(6),
 )
 def test_actions_and_probabilities_may_have_any_form(form):
     policy = RegretMeter(SIX).policy(lambda observations, masks: form(masks.argmax(axis=1)))
@@ -60,14 +38,11 @@ def test_actions_and_probabilities_may_have_any_form(form):
 
 
 def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
-    policy = solved(SIX).policy
-
-    def player(observations):
-        return policy[TABLES.find_nodes(observations)]
+    best = player(SIX, solved(SIX).policy)
 
     def with_state(observations, state=None):
         assert state is None
-        return player(observations)
+        return best(observations)
 
     def with_mask(observations, action_mask=None):
         assert observations.dtype == np.float32
@@ -79,7 +54,7 @@ def test_a_function_receives_masks_if_its_second_argument_asks_for_them(solved):
             return first_legal(observations, masks)
 
     meter = RegretMeter(SIX)
-    assert [meter(agent).regret for agent in (lambda observations: player(observations), with_state, player)] == [0] * 3
+    assert meter(best).regret == meter(with_state).regret == 0
     assert meter(with_mask).regret == meter(Callable()).regret == meter(first_legal).regret > 0
 
 
@@ -103,39 +78,22 @@ class Model:
     """A model as in stable-baselines3; `choose` maps observations to actions."""
 
     def __init__(self, choose, game=SIX, **attributes):
-        self.choose, self.calls = choose, []
+        self.choose = choose
         self.action_space = gym.spaces.Discrete(len(game.actions))
         self.observation_space = TurnEnv(game).observation_space
         vars(self).update(attributes)
 
     def predict(self, observation, state=None, episode_start=None, deterministic=False):
-        self.calls.append(deterministic)
         return self.choose(observation), state
 
 
 class Masked(Model):
     def predict(self, observation, state=None, episode_start=None, deterministic=False, action_masks=None):
-        self.calls.append(deterministic)
         return self.choose(observation, action_masks), state
 
 
 def zeros(observations):
     return np.zeros(len(observations), np.int64)
-
-
-def test_a_model_predicts_with_masks_if_it_takes_them():
-    meter, masked, plain = RegretMeter(SIX), Masked(first_legal), Model(zeros)
-    assert meter(masked).regret == meter(first_legal).regret
-    assert meter(plain).regret == meter(lambda observations: zeros(observations)).regret
-    assert meter(plain).illegal_mass > 0
-    assert {*masked.calls, *plain.calls} == {True}
-
-
-def test_a_model_of_the_same_wrapped_environment_is_measured():
-    env = MaskInObservation(TurnEnv(SIX))
-    model = Masked(lambda seen, masks: seen["action_mask"].argmax(axis=1), observation_space=env.observation_space)
-    assert RegretMeter(env)(model).regret == RegretMeter(SIX)(first_legal).regret
-    assert RegretMeter(SIX)(Model(zeros, get_vec_normalize_env=lambda: None)).illegal_mass > 0
 
 
 # Refusals
@@ -167,7 +125,6 @@ REFUSED = {
     "scores": answering(lambda masks: masks - 1.5),
     "not numbers": answering(lambda masks: np.full(masks.shape, np.nan)),
     "no distribution": answering(lambda masks: np.ones(masks.shape)),
-    "gradients": answering(lambda masks: Tensor(masks / 1.0, requires_grad=True)),
     "a forgotten index": Model(zeros).predict,
     "a model of another game": Model(zeros, NINE),
     "a model of continuous actions": Model(zeros, action_space=gym.spaces.Box(0, 1, (ACTIONS,))),

@@ -49,17 +49,23 @@ def counts_of(visits=None):
 def test_a_wrapper_counts_what_is_played(wrap):
     """An action counts as what a wrapper inside makes of it."""
     env = RecordVisits(TransformAction(wrap(gym.make(BOX, tiles=6)), lambda action: action ^ 1, None))
-    counts, node_of = counts_of(), env.unwrapped.node
+    counts = counts_of()
+
+    def meet(observation):
+        node = env.unwrapped.node(observation)
+        counts[node, -1] += 1
+        return node
+
     observation, info = env.reset(seed=0)
-    counts[node_of(observation), -1] += 1
+    node = meet(observation)
     for _ in range(150):
         action = int(RANDOM.choice(np.flatnonzero(info["action_mask"])))
-        counts[node_of(observation), action] += 1
+        counts[node, action] += 1
         observation, _, terminated, truncated, info = env.step(action ^ 1)
-        counts[node_of(observation), -1] += 1
+        node = meet(observation)
         if terminated or truncated:
             observation, *_, info = env.step(0) if wrap is Autoreset else env.reset()
-            counts[node_of(observation), -1] += 1
+            node = meet(observation)
     env.step(int(info["action_mask"].argmin()) ^ 1)  # illegal, so it is not counted
     assert (counts_of(env.visits) == counts).all()
 
@@ -68,21 +74,22 @@ def test_a_wrapper_counts_what_is_played(wrap):
 @pytest.mark.parametrize("limit", [None, 2])
 def test_a_vector_wrapper_counts_what_is_played(mode, limit):
     envs = VectorRecordVisits(gym.make_vec(BOX, 30, tiles=6, autoreset_mode=mode, max_episode_steps=limit))
-    counts, node_of, over = counts_of(), envs.unwrapped.node, np.zeros(30, bool)
-    seen, _ = envs.reset(seed=1)
-    np.add.at(counts, (node_of(seen), -1), 1)
+    counts, over = counts_of(), np.zeros(30, bool)
+
+    def meet(observations):
+        np.add.at(counts, (envs.unwrapped.node(observations), -1), 1)
+
+    meet(envs.reset(seed=1)[0])
     for _ in range(25):
-        actions = envs.unwrapped.legal_sample()
-        acts = ~over | (mode == "SameStep")
-        np.add.at(counts, (node_of(seen[acts]), actions[acts]), 1)
-        seen, _, terminated, truncated, infos = envs.step(actions)
-        np.add.at(counts, (node_of(seen), -1), 1)
+        nodes, actions, acts = envs.unwrapped.nodes, envs.unwrapped.legal_sample(), ~over | (mode == "SameStep")
+        np.add.at(counts, (nodes[acts], actions[acts]), 1)
+        observations, _, terminated, truncated, infos = envs.step(actions)
+        meet(observations)
         over = terminated | truncated
         if mode == "SameStep" and over.any():
-            np.add.at(counts, (node_of(infos["final_obs"][over]), -1), 1)
+            meet(infos["final_obs"][over])
         if mode == "Disabled" and over.any():
-            seen, _ = envs.reset(options={"reset_mask": over})
-            np.add.at(counts, (node_of(seen[over]), -1), 1)
+            meet(envs.reset(options={"reset_mask": over})[0][over])
             over[:] = False
     assert (counts_of(envs.visits) == counts).all()
 
@@ -111,33 +118,28 @@ def regret_by_the_reference(game, policy, visits, may_stay):
     """Return the regret of the best policy that changes to tried actions: by true chances if it may stay, else seen."""
     tables, other, plays = visits.tables, twin(game), in_their_words(visits.tables, policy)
     utility = their_utility(game, "score")
-    tried, seen = {}, Counter()
+    tried, seen, chosen = {}, Counter(), {}
     for node, where, roll in throwing_nodes(tables):
         seen[where, roll] = int(visits.nodes[node])
         seen[where] += int(visits.nodes[node])
-        edges = [edge for edge in tables.edges_of(node) if visits.edges[edge]]
-        tried[where, roll] = [move_of(tables, edge) for edge in edges]
-    chosen = {}
+        tried[where, roll] = [move_of(tables, edge) for edge in tables.edges_of(node) if visits.edges[edge]]
 
     def at_node(where, roll):
-        after = dict(other.moves(where, roll))
-        if not after:
-            return Fraction(utility(other.final_score(where)))
+        values = {move: value(after) for move, after in other.moves(where, roll)}
+        if not values:
+            return utility(other.final_score(where))
         worst = utility(reference.worst_score(other))
-        own = sum(
-            share * (value(after[move]) if move in after else worst) for move, share in plays(where, roll).items()
-        )
-        values = {move: value(after[move]) for move in tried[where, roll]}
-        chosen[where, roll] = plays(where, roll)
-        if values and not (may_stay and own >= max(values.values())):
-            chosen[where, roll] = {reference.first_best(values): 1}
-            return max(values.values())
+        own = sum(share * values.get(move, worst) for move, share in plays(where, roll).items())
+        known = {move: values[move] for move in tried[where, roll]}
+        if known and not (may_stay and own >= max(known.values())):
+            chosen[where, roll] = {reference.first_best(known): 1}
+            return max(known.values())
         return own
 
     @cache
     def value(where):
         if other.is_over(where):
-            return Fraction(utility(other.final_score(where)))
+            return utility(other.final_score(where))
         by_seen = not may_stay and seen[where] > 0
         return sum(
             (Fraction(seen[where, roll], seen[where]) if by_seen else chance) * at_node(where, roll)
@@ -169,8 +171,7 @@ def test_parts_are_those_of_the_reference(game, illegal):
 
 def exact_values(policy):
     """Return the exact values [N] and [N, A] of a policy of SIX in the unit of rewards, illegal actions as -21."""
-    found = METER.optimum.evaluate(policy)
-    at_states, at_nodes = expected(TABLES, found.weights, METER.objective.utilities(TABLES.final_score).astype(float))
+    at_states, at_nodes = expected(TABLES, METER.optimum.evaluate(policy).weights, -TABLES.final_score.astype(float))
     of_actions = np.full((TABLES.nodes, TABLES.actions), -21.0)
     of_actions[TABLES.edge_node, TABLES.edge_action] = TABLES.after_edges(at_states)
     return at_nodes, of_actions
@@ -188,26 +189,25 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
     """The values of a critic are in the unit of rewards."""
     policy = random_policy(SIX, 1)
     exact, exact_of_actions = exact_values(policy)
+    node, action = TABLES.edge_node, TABLES.edge_action
     if of_actions:
         values = exact_of_actions + RANDOM.normal(2, 3, exact_of_actions.shape)
-        of_nodes = (policy * values).sum(axis=1)
+        of_nodes, of_edges = (policy * values).sum(axis=1), values[node, action]
     else:
         of_nodes = values = exact + RANDOM.normal(2, 3, TABLES.nodes) * (TABLES.choices > 0)
-    visits, known, wrong = METER.optimum.evaluate(policy).visits, 0, 0
-    for node in TABLES.decisions.tolist():
-        for edge in TABLES.edges_of(node):
-            action, after = TABLES.edge_action[edge], TABLES.nodes_of(TABLES.edge_next[edge])
-            value = values[node, action] if of_actions else TABLES.node_probability[after] @ values[after]
-            advantage = exact_of_actions[node, action] - exact[node]
-            weight = visits[node] / TABLES.choices[node] * (abs(advantage) > 1e-6)
-            known += weight
-            wrong += weight * ((value - of_nodes[node]) * advantage < 0)
-    errors = (of_nodes - exact)[TABLES.decisions]
-    shares = visits[TABLES.decisions] / visits[TABLES.decisions].sum()
-    mean, square = scale * shares @ errors, scale**2 * shares @ errors**2
+        of_edges = TABLES.after_edges(np.bincount(TABLES.node_state, TABLES.node_probability * values))
+    visits = METER.optimum.evaluate(policy).visits
+    advantage = exact_of_actions[node, action] - exact[node]
+    weights = visits[node] / TABLES.choices[node] * (abs(advantage) > 1e-6)
+    is_wrong = (of_edges - of_nodes[node]) * advantage < 0
+    errors, shares = scale * (of_nodes - exact)[TABLES.decisions], visits[TABLES.decisions]
     meter = METER if scale == 1 else RegretMeter(gym.make(BOX, tiles=6, reward_scale=scale))
     assert critic_errors(policy, scale * values, meter) == pytest.approx(
-        {"bias": mean, "root_mean_square": square**0.5, "wrong_signs": wrong / known}
+        {
+            "bias": np.average(errors, weights=shares),
+            "root_mean_square": np.average(errors**2, weights=shares) ** 0.5,
+            "wrong_signs": np.average(is_wrong, weights=weights),
+        }
     )
 
 
@@ -237,13 +237,12 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
     torch.manual_seed(0)
     regrets = {}
     for width in (1, 64):
-        network = nn.Sequential(
-            nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
-        )
-        weights = [weight.clone() for weight in network.parameters()]
+        layers = nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
+        network = nn.Sequential(*layers)
+        before = nn.utils.parameters_to_vector(network.parameters())
         found = diagnose(METER, network, visits, masked=True, fit_steps=100)
         regrets[width] = found.exploration + found.sampling + found.representation
-        assert all((weight == before).all() for weight, before in zip(network.parameters(), weights, strict=True))
+        assert torch.equal(nn.utils.parameters_to_vector(network.parameters()), before)
     assert regrets[1] > 10 * regrets[64]
     assert regrets[64] < 0.1
 
@@ -260,17 +259,18 @@ def double_network(seed):
 def check_gradient(meter, agent, network, masked, step, error):
     """Compare the gradient with finite differences at parameters of all sizes."""
     gradient = policy_gradient(meter, agent, masked)
-    weights = torch.nn.utils.parameters_to_vector(network.parameters()).detach()
+    weights = nn.utils.parameters_to_vector(network.parameters()).detach()
     assert gradient.shape == weights.shape
+
+    def value(place, change):
+        moved = weights.clone()
+        moved[place] += change
+        nn.utils.vector_to_parameters(moved, network.parameters())
+        return -meter(agent, deterministic=False, masked=masked).value
+
     for place in np.argsort(-abs(gradient))[:: len(gradient) // 25].tolist():
-        values = []
-        for change in (step, -step):
-            moved = weights.clone()
-            moved[place] += change
-            torch.nn.utils.vector_to_parameters(moved, network.parameters())
-            values.append(-meter(agent, deterministic=False, masked=masked).value)
-        torch.nn.utils.vector_to_parameters(weights, network.parameters())
-        assert gradient[place] == pytest.approx((values[0] - values[1]) / (2 * step), abs=error)
+        difference = value(place, step) - value(place, -step)
+        assert gradient[place] == pytest.approx(difference / (2 * step), abs=error)
 
 
 @pytest.mark.parametrize("masked", [False, True])

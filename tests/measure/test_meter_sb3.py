@@ -12,11 +12,11 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFram
 
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, evaluate, solve
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from tests.measure.test_wrapped import row, shown
 
 pytestmark = pytest.mark.slow
 
 ID = "stb_gym/ShutTheBox-v0"
-REPLAYS = {DQN: {"buffer_size": 100}, QRDQN: {"buffer_size": 100}}
 
 
 def make(**options):
@@ -24,7 +24,9 @@ def make(**options):
 
 
 def model_of(algorithm, env, policy="MlpPolicy", **options):
-    return algorithm(policy, env, seed=3, device="cpu", **REPLAYS.get(algorithm, {}), **options)
+    if algorithm in (DQN, QRDQN):
+        options["buffer_size"] = 100
+    return algorithm(policy, env, seed=3, device="cpu", **options)
 
 
 def stacked_vector():
@@ -32,48 +34,32 @@ def stacked_vector():
 
 
 def rows(meter):
-    """Each decision with what is shown there: its node, its observation, its mask."""
-    found = []
-
-    def look(observations, masks):
-        for place, mask in enumerate(masks):
-            entries = isinstance(observations, dict)
-            one = {name: entry[place] for name, entry in observations.items()} if entries else observations[place]
-            found.append((one, mask))
-        return masks.argmax(axis=1)
-
-    meter.policy(look)
-    return [(int(node), *seen) for node, seen in zip(meter.optimum.tables.decisions, found, strict=True)]
+    """Return each decision with what is shown there: its node, its observation, its mask."""
+    tables, observations = meter.optimum.tables, shown(meter)
+    nodes = enumerate(tables.decisions.tolist())
+    return [(node, row(observations, place), tables.legal[node].copy()) for place, node in nodes]
 
 
-@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, QRDQN, TRPO, ARS])
-@pytest.mark.parametrize("part", ["model", "policy"])
-def test_a_stock_model_is_measured_by_what_it_predicts_illegal_actions_and_all(algorithm, part):
-    env = make()
-    meter, model = RegretMeter(env), model_of(algorithm, env)
-    agent = model if part == "model" else model.policy
-    policy = meter.policy(agent)
-    for node, observation, _ in rows(meter):
-        assert policy[node] == model.predict(observation, deterministic=True)[0]
-    evaluation = meter(agent)
-    assert evaluation.regret == evaluate(env, policy).regret
-    assert evaluation.illegal_mass > 0.5
-
-
-@pytest.mark.parametrize("part", ["model", "policy"])
 @pytest.mark.parametrize(
-    "wrap", [lambda env: env, MaskInObservation, lambda env: FlattenObservation(MaskInObservation(env))]
+    ("algorithm", "wrap"),
+    [
+        *((algorithm, lambda env: env) for algorithm in (PPO, A2C, DQN, QRDQN, TRPO, ARS, MaskablePPO)),
+        (MaskablePPO, MaskInObservation),
+        (MaskablePPO, lambda env: FlattenObservation(MaskInObservation(env))),
+    ],
 )
-def test_a_maskable_model_is_given_the_masks(wrap, part):
+def test_a_stock_model_is_measured_by_what_it_predicts(algorithm, wrap):
+    """A model that takes masks is given them; illegal actions of other models count."""
     env = DummyVecEnv([lambda: wrap(make())])
-    name = "MultiInputPolicy" if isinstance(env.observation_space, gym.spaces.Dict) else "MlpPolicy"
-    meter, model = RegretMeter(env), model_of(MaskablePPO, env, name)
-    agent = model if part == "model" else model.policy
-    policy = meter.policy(agent)
-    for node, observation, mask in rows(meter):
-        assert policy[node] == model.predict(observation, deterministic=True, action_masks=mask)[0]
-    assert meter(agent).illegal_mass == meter(agent, deterministic=False).illegal_mass == 0
-    assert meter(agent).regret > 0
+    name = "MultiInputPolicy" if wrap is MaskInObservation else "MlpPolicy"
+    meter, model, is_maskable = RegretMeter(env), model_of(algorithm, env, name), algorithm is MaskablePPO
+    for agent in (model, model.policy):
+        policy = meter.policy(agent)
+        for node, observation, mask in rows(meter):
+            masks = {"action_masks": mask} if is_maskable else {}
+            assert policy[node] == model.predict(observation, deterministic=True, **masks)[0]
+        assert meter(agent).regret == evaluate(env, policy).regret
+        assert meter(agent).illegal_mass == 0 if is_maskable else meter(agent).illegal_mass > 0.5
 
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, TRPO, MaskablePPO])
@@ -102,14 +88,13 @@ def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
 
 def test_a_model_is_measured_on_what_runs_its_environments():
     model = model_of(PPO, make())
-    regret = RegretMeter(make())(model).regret
+    meter = RegretMeter(make())
     for envs in (
         make_vec_env(ID, 2, env_kwargs={"tiles": 4}),
         VecMonitor(DummyVecEnv([make] * 2)),
         gym.make_vec(ID, 2, tiles=4),
     ):
-        meter = RegretMeter(envs)
-        assert (meter.illegal, meter.objective.name, meter(model).regret) == ("end", "score", regret)
+        assert RegretMeter(envs)(model).summary() == meter(model).summary()
         assert solve(envs).value == meter.optimum.value
         envs.close()
 
@@ -117,28 +102,17 @@ def test_a_model_is_measured_on_what_runs_its_environments():
 def test_normalised_observations_are_as_they_are_at_the_time():
     env = VecMonitor(VecNormalize(DummyVecEnv([make] * 2)))
     meter, model = RegretMeter(env), model_of(PPO, env, n_steps=64)
-    at_first = rows(meter)
-    model.learn(200)
-    policy, later = meter.policy(model), rows(meter)
-    assert any((one != other).any() for (_, one, _), (_, other, _) in zip(at_first, later, strict=True))
     tables = meter.optimum.tables
-    for node, observation, _ in later:
-        assert (observation == env.normalize_obs(tables.observation[node])).all()
-        assert policy[node] == model.predict(observation, deterministic=True)[0]
+    for _ in range(2):
+        model.learn(100)
+        policy = meter.policy(model)
+        for node, observation, _ in rows(meter):
+            assert (observation == env.normalize_obs(tables.observation[node])).all()
+            assert policy[node] == model.predict(observation, deterministic=True)[0]
     with pytest.raises(ValueError, match="are normalised: make the meter with its VecNormalize environment"):
         RegretMeter(make())(model)
     model = model_of(PPO, VecNormalize(DummyVecEnv([make]), norm_obs=False))
     assert RegretMeter(make())(model).regret == RegretMeter(make())(model.policy).regret
-
-
-def test_entries_of_an_observation_may_be_normalised():
-    env = VecNormalize(DummyVecEnv([lambda: MaskInObservation(make())]), norm_obs_keys=["observation"])
-    env.reset()
-    for node, observation, mask in rows(meter := RegretMeter(env)):
-        shown = {"observation": meter.optimum.tables.observation[node], "action_mask": mask}
-        assert (observation["observation"] == env.normalize_obs(shown)["observation"]).all()
-        assert (observation["action_mask"] == mask).all()
-    assert meter(model_of(PPO, env, "MultiInputPolicy")).illegal_mass > 0
 
 
 def test_models_that_have_no_policy_over_positions_are_refused():
@@ -154,9 +128,8 @@ def test_models_that_have_no_policy_over_positions_are_refused():
             meter(model_of(algorithm, env), deterministic=False)
 
 
-@pytest.mark.parametrize("algorithm", [PPO, DQN, MaskablePPO])
-def test_a_model_that_has_diverged_is_refused(algorithm):
-    model = model_of(algorithm, make())
+def test_a_model_that_has_diverged_is_refused():
+    model = model_of(PPO, make())
     with torch.no_grad():
         next(model.policy.parameters())[0] = torch.nan
     for agent in (model, model.policy):
@@ -245,8 +218,7 @@ def test_a_callback_does_not_play_the_environment_that_a_model_learns_from():
 
 
 def test_a_maskable_model_may_be_measured_without_masks():
-    env = make()
-    meter, model = RegretMeter(env), model_of(MaskablePPO, env)
+    meter, model = RegretMeter(make()), model_of(MaskablePPO, make())
     for deterministic in (True, False):
         masked, unmasked = meter(model, deterministic), meter(model, deterministic, masked=False)
         assert (masked.masked, unmasked.masked) == (True, False)

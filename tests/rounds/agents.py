@@ -6,7 +6,7 @@ import numpy as np
 
 from stb_gym.solver import Standing, compile_game
 from tests import cases
-from tests.twins import in_our_words, twin
+from tests.twins import in_our_words, our_score, twin
 
 
 def as_agent(game, plays):
@@ -37,6 +37,7 @@ def some_strategy(game, seed):
 
     @cache
     def plays(tables, at):
-        return in_our_words(tables, lambda position, roll: cases.shares(other, seed, tuple(at), position, roll))
+        told = our_score(game, at.lead), at.holders, at.after
+        return in_our_words(tables, lambda position, roll: cases.shares(other, seed, told, position, roll))
 
     return plays

@@ -1,22 +1,22 @@
 """Rounds: published numbers, the reference player by player, best responses, and equally good moves."""
 
-from itertools import product
-
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
-from tests import cases, every, reference, reference_rounds
+from tests import cases, reference_rounds
 from tests.rounds.agents import some_strategy
-from tests.twins import MostThrees, choice, moves_at, ours, throwing_nodes, twin
+from tests.twins import choice, games, moves_at, our_score, throwing_nodes, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
-MOST = [MostThrees(dice=2, faces=3), MostThrees(dice=2, faces=4, free_face=0), MostThrees(dice=3, faces=2)]
-SEATS_OF_MOST = [*product(MOST, (1, 2)), (MOST[0], 3)]
-EQUILIBRIA = [(ours(other), *rules) for other, *rules in cases.EQUILIBRIA]
+
+
+ROUNDS = games(3, 2), st.integers(1, 3), st.sampled_from(list(TIES)), st.booleans()
 
 
 @pytest.mark.nightly
@@ -31,6 +31,10 @@ EQUILIBRIA = [(ours(other), *rules) for other, *rules in cases.EQUILIBRIA]
         (NINE, 2, "nobody", "fewer", [0.48358, 0.48197]),
         (NINE, 3, "all-win", "fewer", [0.3574, 0.3585, 0.3601]),
         (NINE, 3, "all-win", "company", [0.3613, 0.3625, 0.3601]),
+        (FIVE_DICE, 2, "split", "fewer", [0.475290977, 0.524709023]),
+        (FIVE_DICE, 2, "all-win", "fewer", [0.5663, 0.5813610]),
+        (FIVE_DICE, 2, "all-win", "company", [0.5960, 0.5813610]),
+        (FIVE_DICE, 2, "all-win", "lowest", [0.5761170, 0.5813610]),
     ],
     ids=str,
 )
@@ -70,26 +74,31 @@ def test_published_line_ups_of_the_approximation():
 # Against the reference
 
 
-# Steps without a common divisor with the numbers of games, players and rules, so that a sample has all of them.
-@pytest.mark.parametrize(
-    ("game", "players", "ties", "shut_wins", "indifferent"),
-    every(25, [*EQUILIBRIA, *((FIVE_DICE, *rules) for _, *rules in cases.FIVE_DICE)]),
-    ids=str,
-)
+@settings(max_examples=20)
+@given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
+    """And no seat can gain."""
+    rules, first = Round(game, players, ties, shut_wins, indifferent), Standing(after=players - 1)
+    solution = rules.solve()
     exact = reference_rounds.equilibrium(twin(game), players, ties, shut_wins, indifferent)
-    seats = Round(game, players, ties, shut_wins, indifferent).solve().seats
-    assert seats == pytest.approx([float(seat) for seat in exact], abs=1e-13)
+    assert solution.seats == pytest.approx(np.array(exact, float), abs=1e-13)
+    assert solution.exploitability == pytest.approx(0, abs=1e-12)
+    for plays in ("optimal", lambda _, standing: solution.policy(standing)):
+        assert rules.evaluate([plays] * players).seats == pytest.approx(solution.seats, abs=1e-13)
+    assert solution.at(first).value == pytest.approx(solution.seats[0])
+    assert solution.at(first).evaluate(rules.policy("optimal", first)).regret == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("game", "players", "ties", "shut_wins", "indifferent"), every(25, EQUILIBRIA), ids=str)
+@settings(max_examples=40)
+@given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """So equality within a tolerance is equality of fractions wherever it matters."""
     solution, other = Round(game, players, ties, shut_wins, indifferent).solve(), twin(game)
     tables = compile_game(game)
     for scores in cases.scores_met(other, players, shut_wins):
-        policy = solution.policy(Standing(*cases.standing(scores, players)))
+        lead, *others = cases.standing(scores, players)
+        policy = solution.policy(Standing(our_score(game, lead), *others))
         plays = reference_rounds.equilibrium_policy(other, players, ties, shut_wins, indifferent, scores)
         for node, where, roll in throwing_nodes(tables):
             if moves_at(tables, node):
@@ -97,70 +106,24 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("game", "players", "ties", "shut_wins"), every(11, [(ours(g), *r) for g, *r in cases.LINE_UPS]), ids=str
-)
+@settings(max_examples=10)
+@given(*ROUNDS)
 def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     plays = [strategy(game, "random"), *(some_strategy(game, seed) for seed in range(1, players))]
-    evaluation = Round(game, players, ties, shut_wins).evaluate(plays)
-    expected = cases.line_up(twin(game), players, ties, shut_wins)
-    assert evaluation.seats == pytest.approx([*map(float, expected["seats"])], abs=1e-12)
-    found = [evaluation.best_response(seat) for seat in range(players)]
-    assert [best.value for best in found] == pytest.approx([*map(float, expected["best"])], abs=1e-12)
-    assert [best.gain for best in found] == pytest.approx(
-        [float(best - wins) for best, wins in zip(expected["best"], expected["seats"], strict=True)], abs=1e-12
-    )
-    assert evaluation.exploitability == pytest.approx(sum(best.gain for best in found))
-
-
-@pytest.mark.parametrize(
-    ("game", "players", "ties", "shut_wins", "indifferent"),
-    every(25, [(*who, *rules) for who in SEATS_OF_MOST for rules in product(TIES, (False, True), INDIFFERENT)]),
-    ids=str,
-)
-def test_the_most_points_win_a_round_where_more_are_better(game, players, ties, shut_wins, indifferent):
-    """The reference counts the points that are missing, of which few are good."""
-    rules, other = Round(game, players, ties, shut_wins, indifferent), twin(game)
-    expected = reference_rounds.equilibrium(other, players, ties, shut_wins, indifferent)
-    assert rules.solve().seats == pytest.approx([*map(float, expected)], abs=1e-13)
-    assert rules.solve().exploitability == pytest.approx(0, abs=1e-12)
-    policies = [reference_rounds.whatever_the_scores(reference.uniform(other))] * players
-    expected = reference_rounds.lineup(other, policies, ties, shut_wins)
-    assert rules.evaluate(["random"] * players).seats == pytest.approx([*map(float, expected)], abs=1e-13)
+    rules = Round(game, players, ties, shut_wins)
+    evaluation, exact = rules.evaluate(plays), cases.line_up(twin(game), players, ties, shut_wins)
+    seats, best = (np.array(exact[name], float) for name in ("seats", "best"))
+    assert evaluation.seats == pytest.approx(seats, abs=1e-12)
+    assert evaluation.exploitability == pytest.approx((best - seats).sum())
+    for seat in range(players):
+        found = evaluation.best_response(seat)
+        assert (found.value, found.gain) == pytest.approx((best[seat], best[seat] - seats[seat]), abs=1e-12)
+        answer = [*plays]
+        answer[seat] = lambda _, standing, reply=found.reply: reply.policy(standing)
+        assert rules.evaluate(answer).seats[seat] == pytest.approx(best[seat], abs=1e-12)
 
 
 # What must hold of any round
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("game", "players", "ties"),
-    every(4, [(*who, ties) for who in [(NINE, 2), (FIVE_DICE, 2), (ShutTheBox(tiles=6), 4)] for ties in TIES]),
-    ids=str,
-)
-def test_no_seat_can_gain_at_the_equilibrium(game, players, ties):
-    rules = Round(game, players, ties)
-    solution = rules.solve()
-    assert solution.exploitability == pytest.approx(0, abs=1e-12)
-    by_standing = rules.evaluate([lambda _, standing: solution.policy(standing)] * players)
-    assert by_standing.seats == pytest.approx(solution.seats, abs=1e-13)
-    assert rules.evaluate(["optimal"] * players).seats == pytest.approx(solution.seats, abs=1e-15)
-    for standing in (Standing(after=players - 1), Standing(6, 1, 0)):
-        turn = solution.at(standing)
-        assert turn.evaluate(rules.policy("optimal", standing)).regret == pytest.approx(0, abs=1e-12)
-    assert solution.at(Standing(after=players - 1)).value == pytest.approx(solution.seats[0])
-
-
-@pytest.mark.slow
-def test_a_best_response_wins_what_it_says():
-    rules, lineup = Round(ShutTheBox(tiles=6), 3), ["biggest-first", "approximation", "most-ways"]
-    evaluation = rules.evaluate(lineup)
-    for seat in range(3):
-        best = evaluation.best_response(seat)
-        assert best.gain == pytest.approx(best.value - evaluation.seats[seat], abs=1e-15)
-        assert best.gain > 0
-        answer = [*lineup[:seat], lambda _, standing, best=best: best.reply.policy(standing), *lineup[seat + 1 :]]
-        assert rules.evaluate(answer).seats[seat] == pytest.approx(best.value, abs=1e-13)
 
 
 def test_a_shut_box_may_end_the_round():
@@ -170,8 +133,9 @@ def test_a_shut_box_may_end_the_round():
 
 
 def test_survival_throws_and_outcome_are_those_of_the_single_turns():
-    evaluation = Round(FIVE_DICE, 3).evaluate(["take-all", "random", "optimal-score"])
-    turns = [evaluate(FIVE_DICE, strategy(FIVE_DICE, name)) for name in ("take-all", "random", "optimal-score")]
+    names = ["take-all", "random", "optimal-score"]
+    evaluation = Round(FIVE_DICE, 3).evaluate(names)
+    turns = [evaluate(FIVE_DICE, strategy(FIVE_DICE, name)) for name in names]
     stands = [sum(p for score, p in turn.score_distribution.items() if score >= 6) for turn in turns]
     assert evaluation.survival[:, 6] == pytest.approx([1, stands[2], stands[2] * stands[1]])
     assert evaluation.throws == pytest.approx([turn.mean_throws for turn in turns])

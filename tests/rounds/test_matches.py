@@ -1,5 +1,6 @@
 """Matches of several rounds: published numbers, and every course of small matches."""
 
+from collections import Counter
 from fractions import Fraction
 from itertools import product
 from math import prod
@@ -11,6 +12,7 @@ from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, series
 from tests import every, reference
 from tests.cases import POLICIES
+from tests.reference_rounds import round_payoffs
 from tests.twins import twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
@@ -24,13 +26,6 @@ def test_twenty_rounds_of_two_perfect_players_of_threes(snapshot):
     assert percent["fixed"] == pytest.approx([36.28, 54.54], abs=5e-3)
     assert percent["winner"] == pytest.approx([44.52, 45.53], abs=5e-3)
     assert percent["alternating"] == pytest.approx([45.28, 45.28], abs=5e-3)
-
-
-def points_of(scores, order, ties):
-    """Return the points of every player, the best players and the last, given the scores in the order of play."""
-    best = [player for player, score in zip(order, scores, strict=True) if score == min(scores)]
-    win = {"all-win": Fraction(1), "split": Fraction(1, len(best)), "nobody": Fraction(len(best) == 1)}[ties]
-    return [win * (player in best) for player in range(len(order))], best, order[scores.index(max(scores))]
 
 
 def who_begins(begins, first, best, last, players):
@@ -49,13 +44,16 @@ def every_course(plays, rounds, ties, begins):
     players = len(plays)
     states = {(0, (Fraction(0),) * players): Fraction(1)}  # who begins, and the points so far
     for _ in range(rounds):
-        after = {}
+        after = Counter()
         for (first, points), chance in states.items():
             order = [(first + seat) % players for seat in range(players)]
             for drawn in product(*(plays[player][seat > 0].items() for seat, player in enumerate(order))):
-                won, best, last = points_of([score for score, _ in drawn], order, ties)
-                state = who_begins(begins, first, best, last, players), tuple(map(sum, zip(points, won, strict=True)))
-                after[state] = after.get(state, 0) + chance * prod(share for _, share in drawn)
+                scores = {player: score for player, (score, _) in zip(order, drawn, strict=True)}
+                best = [player for player, score in scores.items() if score == min(scores.values())]
+                last = max(scores, key=scores.get)
+                wins = dict(zip(order, round_payoffs(tuple(scores.values()), ties, False), strict=True))
+                total = tuple(points[player] + wins[player] for player in range(players))
+                after[who_begins(begins, first, best, last, players), total] += chance * prod(p for _, p in drawn)
         states = after
     wins = [Fraction(0)] * players
     for (_, points), chance in states.items():
@@ -91,12 +89,11 @@ def test_every_course_of_a_small_match(players, most, ties, begins):
 
 def test_the_outcome_of_a_match_is_that_of_all_ways_of_its_rounds():
     outcome = Outcome(win=0.5, loss=0.3, tie=0.2)
-    expected = dict.fromkeys(outcome._fields, 0.0)
+    expected = Counter()
     for rounds in product(outcome._fields, repeat=4):
         ahead = rounds.count("win") - rounds.count("loss")
-        expected["win" if ahead > 0 else "loss" if ahead < 0 else "tie"] += prod(
-            getattr(outcome, how) for how in rounds
-        )
+        chance = prod(getattr(outcome, how) for how in rounds)
+        expected["win" if ahead > 0 else "loss" if ahead < 0 else "tie"] += chance
     assert match(outcome, 4)._asdict() == pytest.approx(expected)
     assert match(Outcome(0.6, 0.4, 0), 1000).win == pytest.approx(1)
     for wrong, rounds in ((outcome, 0), (Outcome(0.5, 0.5, 0.5), 1)):

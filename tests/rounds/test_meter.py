@@ -7,10 +7,8 @@ import pytest
 import stb_gym
 from stb_gym import RegretMeter, ShutTheBox, Threes
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
-from tests import cases
 from tests.measure.test_meter import first_legal, uniform
 from tests.rounds.agents import as_agent, some_strategy
-from tests.twins import ours
 
 THREES = "stb_gym/ThreesRound-v0"
 DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
@@ -19,7 +17,7 @@ DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
 @pytest.mark.slow
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("game", [ours(cases.OF_ROUNDS[place]) for place in (0, 5)], ids=str)
+@pytest.mark.parametrize("game", [BOX, Threes(dice=2, faces=4, free_face=1, moon=True)], ids=str)
 def test_wins_and_regrets_are_those_of_the_line_ups_of_all_seats(game, ties, shut_wins):
     rules, others, plays = Round(game, 3, ties, shut_wins), ["approximation", "random"], some_strategy(game, 1)
     env = RoundEnv(game, 3, "drawn", others, ties, shut_wins, observation_dtype="float32")

@@ -45,8 +45,8 @@ def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
         smaller = Round(game, each.after + 1, ties).solve()
         worth = dict(zip(smaller.rules.standings.scores.tolist(), smaller.worth[each.after], strict=True))
         assert each.first == pytest.approx(smaller.seats[0])
-        assert each.par == [score for score, wins in worth.items() if wins >= each.first - 1e-12][-1]
-        assert each.even == [score for score, wins in worth.items() if wins >= 1 / 2][-1]
+        for par, least in ((each.par, each.first - 1e-12), (each.even, 1 / 2)):
+            assert par == [score for score, wins in worth.items() if wins >= least][-1]
 
 
 @pytest.mark.slow

@@ -7,7 +7,6 @@ from pathlib import Path
 from shutil import copytree
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 from filelock import FileLock
@@ -81,12 +80,11 @@ def test_the_files_of_a_run_agree_with_each_other(finished):
 
 def test_a_sampled_measurement_estimates_the_exact_one(finished):
     learner = Run(finished).learner()
-    exact = measure(small(), learner)
-    sampled = measure(small(), learner, turns=4000)
+    exact, sampled = (measure(small(), learner, turns=turns) for turns in (None, 4000))
     assert sampled.policy is None
     assert sampled.greedy.turns == 4000
-    assert sampled.greedy.regret == pytest.approx(exact.greedy.regret, abs=5 * sampled.greedy.standard_error)
-    assert sampled.exploring.regret == pytest.approx(exact.exploring.regret, abs=5 * sampled.exploring.standard_error)
+    for found, expected in ((sampled.greedy, exact.greedy), (sampled.exploring, exact.exploring)):
+        assert found.regret == pytest.approx(expected.regret, abs=5 * found.standard_error)
     assert sampled.value_error == pytest.approx(exact.value_error, rel=0.2)
 
 
@@ -255,8 +253,7 @@ def test_agents_of_stable_baselines3_are_not_continued(algorithm, tmp_path):
         train(config, tmp_path)
     clear(tmp_path, overwrite=True)
     train(config, tmp_path, measurements=1)
-    again = measure(config, Run(tmp_path).learner())
-    last = Run(tmp_path).curve().iloc[-1]
-    assert isinstance(last, pd.Series)
-    assert again.greedy.regret == pytest.approx(last["regret"], rel=1e-12)
-    assert Run(tmp_path).result()["finished"] is True
+    run = Run(tmp_path)
+    again = measure(config, run.learner())
+    assert again.greedy.regret == pytest.approx(run.curve()["regret"].iloc[-1], rel=1e-12)
+    assert run.result()["finished"] is True
