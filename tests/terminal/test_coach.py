@@ -14,7 +14,6 @@ from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
 from stb_gym.terminal.turns import Position, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
-from tests.terminal.person import move_of, position_at
 from tests.twins import MostThrees
 
 SMALL = [ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=4)]
@@ -29,30 +28,6 @@ def turn_by(game, policy, random):
 
 def end_of(account):
     return account.start + sum(map(account.total, CAUSES))
-
-
-@pytest.mark.parametrize(
-    ("game", "objective", "where", "named", "remark"),
-    [
-        (GAMES[0], "score", {"open": [1, 4, 5, 8], "roll": 9}, (1, 8), ": 0.14 points lost, shut 4,5 was best."),
-        (GAMES[0], "score", {"open": [1, 4, 5, 8], "roll": 9}, (4, 5), ": best move."),
-        (GAMES[0], "shut", {"open": [1, 4, 5, 8], "roll": 9}, (1, 8), ": best move."),
-        (GAMES[0], "score", {"open": [1, 4], "roll": 4}, (4,), ": the only move."),
-        (Threes(), "score", {"roll": [3, 1, 6]}, 3, ": 3.00 points lost, keep 2 (3 1) was best."),
-        (Threes(dice=2), lambda points: 0 * points, {"roll": [3, 5]}, 2, ": all moves were equally good."),
-        (
-            Threes(dice=2),
-            lambda points: -1e-5 * points,
-            {"roll": [3, 5]},
-            2,
-            ": less than 0.01 utility lost, keep 1 (3) was best.",
-        ),
-    ],
-)
-def test_the_remark_on_a_known_position(game, objective, where, named, remark, solved):
-    position = position_at(game, **where)
-    said = coach_alone(solved(game, objective)).remark(position, move_of(game, position, named))
-    assert said.endswith(remark)
 
 
 @pytest.mark.parametrize(
