@@ -45,7 +45,7 @@ LINES = [
     f"advise {BOX} --open 1,3 --roll 4 --depth 1 --lead 3 --json",
     "advise shut-the-box --variant low-sum --open 1,4,5 --roll 9 --dice-in-hand 2",
     f"ask {BOX} --names 1 --moves",
-    f"grade {THREES} --answers tests/cli/answers.jsonl",
+    f"grade {THREES} --names 1 --moves --objective at-most:3 --answers tests/cli/answers.jsonl",
     f"list {THREES} --objective at-most:1",
     "list shut-the-box --variants --tiles 5",
     f"round {BOX} --ties all-win --shut-wins",
