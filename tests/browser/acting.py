@@ -14,6 +14,16 @@ def arrive(page, words):
     expect(page).to_have_url(re.compile(re.escape(words)))
 
 
+def click(where, name):
+    """Click the button with this name."""
+    where.get_by_role("button", name=name, exact=True).click()
+
+
+def see_heading(page, words):
+    """Wait until the first heading below the title has this text."""
+    expect(page.locator("h2").first).to_have_text(words)
+
+
 def moves_of(page):
     """Return the buttons of the legal moves."""
     return page.get_by_role("group", name="your move").get_by_role("button")

@@ -8,6 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import ROOT
+from tests.browser.acting import click
 
 MAKE = """
 import sys
@@ -51,7 +52,7 @@ def test_it_is_readable_with_and_without_mistakes(visitor, scheme):
     page = opened(visitor)
     page.emulate_media(color_scheme=scheme)
     visitor.look()
-    page.get_by_role("button", name="q-learning").click()
+    click(page, "q-learning")
     visitor.look()
 
 
@@ -60,10 +61,10 @@ def test_agents_of_equal_steps_are_ranked_best_first(reader):
     assert ranking(page) == RANKING
     steps = page.get_by_role("group", name="steps of training")
     assert steps.get_by_role("button").all_inner_texts() == ["2 k", "3 k", "all"]
-    steps.get_by_role("button", name="3 k").click()
+    click(steps, "3 k")
     assert "sb3-ppo" in ranking(page)
     assert "q-learning" not in ranking(page)
-    steps.get_by_role("button", name="all").click()
+    click(steps, "all")
     assert {"sb3-ppo, 3 k", "q-learning, 2 k"} < {*ranking(page)}
     page.reload()  # the address keeps the choice
     assert "sb3-ppo, 3 k" in ranking(page)
@@ -76,9 +77,9 @@ def test_groups_are_hidden_and_shown_again(reader):
         "no learning": BASELINES,
         "ours": ["tabular-afterstates", "q-learning"],
     }.items():
-        page.get_by_role("button", name=group).click()
+        click(page, group)
         assert ranking(page) == [name for name in RANKING if name not in hidden]
-        page.get_by_role("button", name=group).click()
+        click(page, group)
         assert ranking(page) == RANKING
 
 
@@ -123,8 +124,8 @@ def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
     expect(mistakes.get_by_role("row")).to_have_count(5)
     expect(mistakes).to_contain_text("shut 2,5, not shut 3,4")
     expect(mistakes).to_contain_text("--seeds 0,1")
-    page.get_by_role("button", name="tabular-afterstates").click()
+    click(page, "tabular-afterstates")
     expect(page.get_by_role("region", name="mistakes of tab")).to_contain_text("It makes none.")
-    page.get_by_role("button", name="3 k").click()
-    page.get_by_role("button", name="sb3-ppo").click()
+    click(page, "3 k")
+    click(page, "sb3-ppo")
     expect(page.get_by_role("region", name="mistakes of sb3-ppo")).to_contain_text("None are stored for this agent.")
