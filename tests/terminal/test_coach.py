@@ -97,22 +97,6 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
     assert (min(turns_played) < 3) == shut_wins
 
 
-def test_the_changes_by_the_others_average_to_zero():
-    rules = Round(Threes(dice=2, faces=4), 3)
-    evaluation = rules.evaluate(["threes-only", "random", "take-all"])
-    coach, nobody = RoundCoach(evaluation, 1), len(rules.standings.lead) - 1
-    steps, score = turn_by(rules.game, strategy(rules.game, "random"), np.random.default_rng(3))
-    first = evaluation.played[0].chances[nobody]
-    changes = [first[t] * coach.account("abc", [t], []).total("others") for t in np.flatnonzero(first)]
-    assert sum(changes) == pytest.approx(0, abs=1e-12)
-    standing = rules.standings.after[rules.standings.after[nobody, 4], score]
-    last = evaluation.played[2].chances[standing]
-    accounts = {t: coach.account("abc", [4, score, t], steps) for t in np.flatnonzero(last)}
-    changes = [last[t] * account.events[-1].changes["others"] for t, account in accounts.items()]
-    assert sum(changes) == pytest.approx(0, abs=1e-12)
-    assert any(changes)
-
-
 @pytest.mark.parametrize("game", [ShutTheBox(), ShutTheBox(tiles=6, dice=3, score="count")], ids=str)
 @pytest.mark.parametrize("objective", ["score", "shut"])
 def test_the_coach_of_a_box_without_tables_says_the_same(game, objective, solved):

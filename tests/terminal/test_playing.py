@@ -52,19 +52,6 @@ def test_a_round(name, printed, snapshot):
     assert printed(partial(play_round, *rest), *lines) == snapshot
 
 
-def test_the_same_seed_throws_the_same_dice(printed):
-    rules = Round(Threes(), 2)
-    first, other = (
-        [printed(partial(play_round, rules, [RANDOM], 1, False, seed), *[line] * 5) for seed in (5, 5, 6, None)]
-        for line in "12"
-    )
-    assert first[0] == first[1]
-    assert len({*first}) == 3
-    # Choices do not change the dice of the others.
-    dice = [re.search(r"\nrandom .*\n  (.*?):", seen)[1] for seen in (first[0], other[0], first[2])]
-    assert dice[0] == dice[1] != dice[2]
-
-
 def test_opponents_play_their_strategy_at_the_standing_they_meet(printed):
     game, met = Threes(), []
 

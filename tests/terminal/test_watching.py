@@ -41,12 +41,6 @@ def test_a_strategy_chooses_as_its_policy_does(game, solved):
                 assert (move.action if move else None) == (policy[node] if position.moves else None)
 
 
-def test_choices_of_the_random_strategy_are_drawn_from_its_weights(solved):
-    choose = chooser(coach_alone(solved(NINE)), "random", random())
-    position = position_at(NINE, open=[1, 4, 5, 8], roll=9)
-    assert 170 < sum(choose(position) == position.moves[0] for _ in range(400)) < 230
-
-
 @pytest.mark.slow
 def test_a_box_too_large_for_tables_is_played_by_every_strategy_it_has():
     coach, lost = coach_alone(solve_boards(ShutTheBox(tiles=16, dice=3))), []
