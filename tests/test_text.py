@@ -2,8 +2,6 @@
 
 import random
 import re
-import runpy
-from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
@@ -13,10 +11,9 @@ from gymnasium.utils.env_checker import check_env
 import stb_gym
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.cli.program import main
-from stb_gym.games import GAMES, entry_of, fits, make_game, registry
+from stb_gym.games import GAMES, entry_of, fits, make_game
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
-from tests import ROOT
 
 VARIANTS = {
     f"{name} {variant}": make_game(rules, named.fields)
@@ -200,23 +197,15 @@ def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
             assert not re.search(r"([0-9]|four|one).*to.*([0-9]|four|one)", move), answer
 
 
-@pytest.fixture
-def pig():
-    """Return a game of somebody's own; other tests do not know it."""
-    games, ids = patch.dict(GAMES), patch.dict(stb_gym.ENVIRONMENTS)
-    with games, ids, patch.dict(registry._ENTRIES), patch.dict(gym.registry):
-        yield runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"]()
-
-
 def test_prompts_say_the_rules(pig, snapshot):
     box = TextGame(ShutTheBox(tiles=12, one_die="low-sum", ending_roll=7), "at-most:5", seed=1)
     threes = TextGame(Threes(dice=2), list_moves=True)
-    assert [box.rules, TextGame(pig).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
+    assert [box.rules, TextGame(pig()).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
 
 
 def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
     with pytest.raises(ValueError, match="not pig"):
-        TextGame(pig, seed=1)
+        TextGame(pig(), seed=1)
     with pytest.raises(ValueError, match="never comes"):
         BOX.position(board, 2, (1,))
     with pytest.raises(ValueError, match="too many positions"):
