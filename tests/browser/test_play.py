@@ -12,7 +12,7 @@ from stb_gym.games import words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
 from tests.browser.acting import arrive, click, moved, moves_of, play, roll, roll_button, see_heading
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.conftest import visiting
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 PLAYED = re.compile("played=")
@@ -35,6 +35,7 @@ def check_account(page, game, best):
     tables, words = compile_game(game), words_of(game)
     chances = best.objective.unit != "points"
     state, node, lost = tables.start, None, []
+    page.get_by_text("Step by step").click()
     for step, luck, choice, after in page.evaluate(STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
             held, dice = int(tables.held[state]), int(tables.dice[state])
@@ -62,7 +63,6 @@ def test_alone_for_the_points(visitor, name):
     page = visitor.visit("play?seed=11&coach=during", name)
     play(page, lambda moves: 0)
     visitor.look()
-    page.get_by_text("Step by step").click()
     lost = check_account(page, game, solve(game))
     assert sum(lost) > 0
     graded = page.locator("section.account > p").last.inner_text()
@@ -92,7 +92,6 @@ def test_following_the_hints_loses_nothing(reader):
     play(page, hinted)
     expect(page.locator(".account")).to_contain_text("your choices lost nothing")
     expect(page.locator(".account")).to_contain_text("perfect play")
-    page.get_by_text("Step by step").click()
     assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
 
 
@@ -100,7 +99,6 @@ def test_the_first_player_is_coached_to_win_against_the_other(reader):
     game = GAMES["box"]
     page = reader.visit("play?seed=4&against=biggest-first&turn=first&coach=after")
     play(page, lambda moves: 0)
-    page.get_by_text("Step by step").click()
     theirs = evaluate(game, stb_gym.strategy(game, "biggest-first")).score_distribution
     chance = np.array([sum(p for other, p in theirs.items() if other > s) + theirs.get(s, 0) / 2 for s in range(46)])
     check_account(page, game, solve(game, lambda score: chance[score]))
@@ -114,7 +112,6 @@ def test_the_second_player_is_coached_to_beat_the_score(reader, against):
     page = reader.visit(f"play?seed=2&against={against}&turn=second&coach=after")
     lead = int(re.search(r"ended with (\d+) points", page.locator(".verdict").inner_text())[1])
     play(page, lambda moves: moves // 2)
-    page.get_by_text("Step by step").click()
     reply = Round(game, players=2, ties="split").solve().replies[0]
     chance = reply.utility(np.array([reply.standings.find(Standing(lead, 1, 0))]))[0]
     check_account(page, game, solve(game, lambda score: chance[compile_game(game).place_of(score)]))
@@ -353,12 +350,9 @@ def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
 @pytest.fixture
 def mover(browser, pages):
     """Yield the page of a visitor who likes motion, and whose clock the test drives."""
-    context = browser.new_context(offline=True, **SCREENS["phone"])
-    visitor = Visitor(context.new_page(), pages)
-    visitor.page.clock.install()
-    yield visitor
-    context.close()
-    assert visitor.wrong == []
+    with visiting(browser, pages, "phone", motion="no-preference") as visitor:
+        visitor.page.clock.install()
+        yield visitor
 
 
 def test_dice_tumble_for_those_who_like_motion(mover, reader):
