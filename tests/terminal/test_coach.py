@@ -11,7 +11,7 @@ from stb_gym.large import solve_boards
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Standing, compile_game, legal_moves
 from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
-from stb_gym.terminal.turns import Position, step_in_words, take_turn
+from stb_gym.terminal.turns import Position, RoundState, step_in_words, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
 from tests.twins import MostThrees
@@ -77,16 +77,15 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
     for seat in range(3):
         coach = RoundCoach(evaluation, seat)
         for number in range(8):
-            scores, steps, standing = [], [], len(rules.standings.lead) - 1
-            while len(scores) < 3 and not (shut_wins and 0 in scores):
+            scores, steps = [], []
+            state = RoundState(rules, "abc", scores)
+            while not state.is_over:
                 policy = strategy(game, "random")
-                if len(scores) == seat and number % 2:
-                    reply = evaluation.best_response(seat).reply
-                    policy = reply.policy(rules.standings.standing(standing, 2 - seat))
+                if state.seat == seat and number % 2:
+                    policy = evaluation.best_response(seat).reply.policy(state.standing)
                 played, score = turn_by(game, policy, random)
-                steps = played if len(scores) == seat else steps
+                steps = played if state.seat == seat else steps
                 scores.append(score)
-                standing = rules.standings.after[standing, compile_game(game).place_of(score)]
             turns_played.add(len(scores))
             account = coach.account("abc", scores, steps)
             assert end_of(account) == pytest.approx(wins(ties, scores, seat), abs=1e-12)
