@@ -113,9 +113,7 @@ def test_pictures_are_there_for_light_and_for_dark_pages():
 def test_published_figures_are_ours_rounded():
     lines = re.findall(r"^# (\S+), \S+ ([\d./%]+)$", (DOCS / "published.md").read_text(), re.MULTILINE)
     assert len(lines) == 11
-    for ours, theirs in lines:
-        decimals = len(theirs.rstrip("%").partition(".")[2])
-        assert theirs == ours or theirs == f"{float(ours.rstrip('%')):.{decimals}f}" + "%" * ours.endswith("%")
+    assert all(is_printed(theirs, ours) for ours, theirs in lines)
 
 
 # The README
