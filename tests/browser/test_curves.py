@@ -2,13 +2,13 @@
 
 import subprocess
 import sys
-from math import log10
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from tests import ROOT
-from tests.browser.acting import click
+from tests.browser.acting import axis, click
 
 MAKE = """
 import sys
@@ -103,16 +103,10 @@ def test_a_pointer_or_a_slider_picks_a_measurement(reader):
 def test_ticks_stand_where_their_values_are(reader, scale):
     page = opened(reader, f"?up={scale}&across={scale}")
     page.get_by_role("button", name="q-learning").focus()
-    ticks = page.evaluate(
-        "[...document.querySelectorAll('.tick:has([text-anchor=end])')]"
-        ".map(tick => [Number(tick.textContent), Number(tick.children[0].getAttribute('y1'))])"
-    )
+    ticks, place_of = axis(page, ".tick:has([text-anchor=end])", "y1", np.log10 if scale == "log" else float)
     assert len(ticks) >= 3
-    where = log10 if scale == "log" else float
-    (least, low), *_, (most, high) = [tick for tick in ticks if tick[0] > 0]
     value = page.evaluate("JSON.parse(data.textContent)")["ShutTheBox-v0-tiles-5"]["agents"][0]["mean"][-1]
-    expected = low + (high - low) * (where(value) - where(least)) / (where(most) - where(least))
-    assert float(page.locator(".dot").get_attribute("cy")) == pytest.approx(expected, abs=0.5)
+    assert float(page.locator(".dot").get_attribute("cy")) == pytest.approx(place_of(value), abs=0.5)
 
 
 def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):

@@ -11,7 +11,7 @@ from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.games import words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
-from tests.browser.acting import arrive, click, moved, moves_of, play, roll, roll_button, see_heading
+from tests.browser.acting import arrive, axis, click, moved, moves_of, play, roll, roll_button, see_heading
 from tests.browser.conftest import visiting
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
@@ -522,17 +522,14 @@ def test_plus_is_good_and_ticks_are_true(reader):
     end = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
     assert choices < 0
     assert luck + choices == pytest.approx(start - end, abs=0.02)  # fewer points are better
-    ticks = page.evaluate("""[...document.querySelectorAll(".account .tick")].map(tick =>
-        [Number(tick.querySelector("text").textContent), Number(tick.querySelector("line").getAttribute("y1"))])""")
+    ticks, place_of = axis(page, ".account .tick", "y1")
     bars = page.evaluate("""[...document.querySelectorAll(".account rect")].map(bar =>
         [Number(bar.getAttribute("y")) + 1, Number(bar.getAttribute("height")) - 2])""")
-    labels, heights = np.array(ticks).T
-    slope, level = np.polyfit(labels, heights, 1)
-    assert np.allclose(slope * labels + level, heights, atol=1e-6)
-    assert slope * (luck + choices) < 0 < slope  # up is good
+    point = place_of(1) - place_of(0)
+    assert point * (luck + choices) < 0 < point  # up is good
     last, tall = bars[-1]
-    assert slope * end + level == pytest.approx(last + tall, abs=0.01)
-    assert min(abs(slope * start + level - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
+    assert place_of(end) == pytest.approx(last + tall, abs=0.01)
+    assert min(abs(place_of(start) - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
     assert 3 <= len(ticks) <= 8
 
 

@@ -1,6 +1,5 @@
 """Trainings, the map and the drill show the figures of `stb_gym`, by mouse, keyboard and table."""
 
-import math
 import re
 
 import numpy as np
@@ -10,7 +9,7 @@ from playwright.sync_api import expect
 from stb_gym import ShutTheBox, solve, strategy
 from stb_gym.games import words_of
 from stb_gym.solver import compile_game
-from tests.browser.acting import arrive, click, moves_of, see_heading
+from tests.browser.acting import arrive, axis, click, moves_of, see_heading
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
@@ -66,36 +65,23 @@ def test_trainings_share_one_axis_of_steps(visitor, learned):
     visitor.look()
 
 
-TICKS = """([group, place]) => [...document.querySelectorAll(`.chart ${group}`)].map((tick) => [
-    tick.querySelector("text").textContent, Number(tick.querySelector("line").getAttribute(place))])"""
 POINTS = """() => [...document.querySelector(".chart .line").points].map(({ x, y }) => [x, y])"""
-
-
-def number_of(text):
-    """Return the number that a label of an axis shows."""
-    digits, _, unit = text.partition(" ")
-    return float(digits) * {"": 1, "k": 1e3, "M": 1e6}[unit]
 
 
 def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
     page = visitor.visit("training?run=ppo-small-0")
     points = np.array(page.evaluate(POINTS))
     regret = np.array([solve(BOX).evaluate(policy).regret for policy in learned])
-    numbers = {"x": 1000.0 * np.arange(len(learned)), "y": regret}
-    for axis, group, place in (("x", ".across", "x1"), ("y", ".tick:not(.across)", "y1")):
-        ticks = [(number_of(text), at) for text, at in page.evaluate(TICKS, [group, place])]
+    steps = 1000.0 * np.arange(len(learned))
+    for group, place, numbers, drawn in (
+        (".across", "x1", steps, points[:, 0]),
+        (".tick:not(.across)", "y1", regret, points[:, 1]),
+    ):
+        ticks, place_of = axis(page, f".chart {group}", place, np.log10)
         assert len(ticks) > 2
-        shown = np.array([(math.log10(number), at) for number, at in ticks if number > 0])
-        slope, offset = np.polyfit(shown[:, 0], shown[:, 1], 1)
-        assert shown[:, 1] == pytest.approx(slope * shown[:, 0] + offset, abs=0.01)
-        there = numbers[axis] > 0
-        drawn = points[:, "xy".index(axis)]
-        assert drawn[there] == pytest.approx(slope * np.log10(numbers[axis][there]) + offset, abs=0.01)
-        for number, at in ticks:
-            digit = f"{number:e}"[0]
-            assert number == 0 or float(f"{number:.0e}") == pytest.approx(number)  # one digit
-            assert digit in "0125"
-            assert number > 0 or at == pytest.approx(drawn[0])  # before the first step
+        assert all(re.match(r"[0125]\.0+e", f"{number:e}") for number in ticks)
+        assert drawn[numbers > 0] == pytest.approx(place_of(numbers[numbers > 0]), abs=0.01)
+        assert ticks.get(0) in (None, pytest.approx(drawn[0]))  # before the first step
 
 
 def test_trainings_stand_side_by_side_or_alone(visitor):
