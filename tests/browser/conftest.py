@@ -73,7 +73,7 @@ class Visitor:
         """Open a page on the disk at an address."""
         self.page.goto("about:blank")
         self.page.goto(f"{self.pages[game]}#{address}")
-        self.page.wait_for_selector("main h2")
+        self.page.wait_for_selector("main :is(h2, table)")
         return self.page
 
     def look(self):

@@ -35,21 +35,13 @@ def pages(tmp_path_factory):
     return {"curves": (folder / "page.html").as_uri()}
 
 
-def opened(visitor, address=""):
-    page = visitor.page
-    page.goto("about:blank")
-    page.goto(f"{visitor.pages['curves']}#{address}")
-    page.wait_for_selector("table")
-    return page
-
-
 def ranking(page):
     return [name.strip() for name in page.get_by_label("ranking").get_by_role("rowheader").all_inner_texts()]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_readable_with_and_without_mistakes(visitor, scheme):
-    page = opened(visitor)
+    page = visitor.visit("", "curves")
     page.emulate_media(color_scheme=scheme)
     visitor.look()
     click(page, "q-learning")
@@ -57,7 +49,7 @@ def test_it_is_readable_with_and_without_mistakes(visitor, scheme):
 
 
 def test_agents_of_equal_steps_are_ranked_best_first(reader):
-    page = opened(reader)
+    page = reader.visit("", "curves")
     assert ranking(page) == RANKING
     steps = page.get_by_role("group", name="steps of training")
     assert steps.get_by_role("button").all_inner_texts() == ["2 k", "3 k", "all"]
@@ -71,7 +63,7 @@ def test_agents_of_equal_steps_are_ranked_best_first(reader):
 
 
 def test_groups_are_hidden_and_shown_again(reader):
-    page = opened(reader)
+    page = reader.visit("", "curves")
     for group, hidden in {
         "library": ["sb3-dqn"],
         "no learning": BASELINES,
@@ -84,7 +76,7 @@ def test_groups_are_hidden_and_shown_again(reader):
 
 
 def test_a_pointer_or_a_slider_picks_a_measurement(reader):
-    page = opened(reader, "?across=linear")
+    page = reader.visit("?across=linear", "curves")
     said = page.get_by_label("learning curves").locator("p").first
     expect(said).to_contain_text("tabular-afterstates 0 (0 to 0) after 2 k steps, 0.33 min")
     box = page.get_by_role("img", name="curves of").bounding_box()
@@ -101,7 +93,7 @@ def test_a_pointer_or_a_slider_picks_a_measurement(reader):
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
 def test_ticks_stand_where_their_values_are(reader, scale):
-    page = opened(reader, f"?up={scale}&across={scale}")
+    page = reader.visit(f"?up={scale}&across={scale}", "curves")
     page.get_by_role("button", name="q-learning").focus()
     ticks, place_of = axis(page, ".tick:has([text-anchor=end])", "y1", np.log10 if scale == "log" else float)
     assert len(ticks) >= 3
@@ -110,7 +102,7 @@ def test_ticks_stand_where_their_values_are(reader, scale):
 
 
 def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
-    page = opened(visitor)
+    page = visitor.visit("", "curves")
     page.get_by_role("button", name="q-learning").focus()
     page.keyboard.press("Enter")
     mistakes = page.get_by_role("region", name="mistakes of q-learning")
