@@ -116,12 +116,15 @@ def terminal(monkeypatch):
 LONG = "a sentence of more than forty characters breaks between its words"
 
 
-@pytest.mark.usefixtures("terminal")
-@pytest.mark.parametrize(("at_terminal", "lengths"), [(True, [40, 24]), (False, [65])])
-def test_lines_are_as_long_as_those_of_the_terminal(at_terminal, lengths, capsys, monkeypatch):
-    monkeypatch.setattr("stb_gym.output.at_terminal", lambda: at_terminal)
-    say(f"{LONG}\n\nshort", wrapped=True)
-    assert [*map(len, capsys.readouterr().out.splitlines())] == [*lengths, 0, 5]
+def test_lines_are_as_long_as_those_of_the_terminal(capsys, terminal):
+    say(LONG + "\n\nshort", wrapped=True)
+    assert capsys.readouterr().out == "a sentence of more than forty characters\nbreaks between its words\n\nshort\n"
+
+
+def test_lines_have_80_characters_without_a_terminal(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    say("word " * 20, wrapped=True)
+    assert [*map(len, capsys.readouterr().out.splitlines())] == [79, 19]
 
 
 @pytest.mark.parametrize(
