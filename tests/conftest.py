@@ -5,16 +5,20 @@ Networks begin with the same weights in every run, and without torch the tests t
 
 import gc
 import os
+import runpy
 import signal
 import sys
 from functools import lru_cache
 from importlib.util import find_spec
+from unittest.mock import patch
 
+import gymnasium as gym
 import pytest
 from hypothesis import settings
 
 import stb_gym
 from stb_gym.envs import TurnEnv
+from stb_gym.games import GAMES, registry
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
@@ -80,3 +84,18 @@ def _same_networks():
 def solved():
     """Return `stb_gym.solve` with a cache: `solved(game)`, `solved(game, "shut")`."""
     return lru_cache(maxsize=None)(stb_gym.solve)
+
+
+@pytest.fixture
+def own_games():
+    """Forget the games that a test registers."""
+    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(stb_gym.ENVIRONMENTS), patch.dict(gym.registry):
+        yield
+    for name in ("pig", "docs.pig"):  # so that another import registers the game again
+        sys.modules.pop(name, None)
+
+
+@pytest.fixture
+def pig(own_games):
+    """Return the game of docs/pig.py."""
+    return runpy.run_path(str(ROOT / "docs" / "pig.py"))["Pig"]

@@ -14,7 +14,6 @@ import signal
 import sys
 import tempfile
 import time
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +71,18 @@ def result(folder: Path) -> list[Any]:
     return [finished, found.curve().drop(columns="seconds").to_csv(), *learned]
 
 
+def alone(kind: str, folder: Path) -> tuple[list[Any], float]:
+    """Train undisturbed; return the result and the seconds that it took.
+
+    Raises:
+        SystemExit: if the training fails.
+    """
+    start = time.monotonic()
+    if status := end(begin(kind, folder)):
+        raise SystemExit(f"tests.soak: {kind} ends undisturbed with status {status}: see {folder}")
+    return result(folder), time.monotonic() - start
+
+
 def disturb(kind: str, folder: Path, seconds: float) -> tuple[str, int]:
     """Train under disturbances; return what went wrong, or "", and the number of kills.
 
@@ -102,19 +113,12 @@ def main() -> int:
     random.seed(options.seed)
     out = Path(tempfile.mkdtemp(prefix="soak-"))
     latest, failures = time.monotonic() + 60 * options.minutes, 0
-    kills, undisturbed = dict.fromkeys(KINDS, 0), {}
-    for number, kind in enumerate(cycle(KINDS)):
-        if min(kills.values()) >= options.kills or (kind in undisturbed and time.monotonic() > latest):
-            break
-        if kills[kind] >= options.kills:
-            continue
-        if kind not in undisturbed:
-            start = time.monotonic()
-            if status := end(begin(kind, out / kind)):
-                raise SystemExit(f"tests.soak: {kind} ends undisturbed with status {status}: see {out / kind}")
-            undisturbed[kind] = result(out / kind), time.monotonic() - start
+    undisturbed = {kind: alone(kind, out / kind) for kind in KINDS}
+    kills = dict.fromkeys(KINDS, 0)
+    while min(kills.values()) < options.kills and time.monotonic() < latest:
+        kind = min(kills, key=kills.__getitem__)
         expected, seconds = undisturbed[kind]
-        folder = out / f"{kind}-{number}"
+        folder = Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=out))
         failure, killed = disturb(kind, folder, seconds)
         if not failure and result(folder) != expected:
             failure = "its result differs from that of an undisturbed training"

@@ -3,12 +3,8 @@
 The expected values come from `turn_worth`, which shares no code with the package.
 """
 
-import importlib.util
-import shlex
-import sys
 from fractions import Fraction
 from functools import cache
-from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
@@ -16,27 +12,9 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym.cli import main
-from stb_gym.games import GAMES, check_game, registry
-from tests.docs.pages import DOCS, blocks_of, commands_of, figures, is_printed, promised_below
+from stb_gym.games import check_game
 
 HOLD, AGAIN = 0, 1
-
-
-@pytest.fixture(scope="module", autouse=True)
-def pig():
-    """Return the module docs/pig.py; only the tests of this file know the game."""
-    spec = importlib.util.spec_from_file_location("pig", DOCS / "pig.py")
-    module = importlib.util.module_from_spec(spec)
-    games, ids = patch.dict(GAMES), patch.dict(stb_gym.ENVIRONMENTS)
-    with patch.dict(sys.modules, pig=module), games, ids, patch.dict(registry._ENTRIES), patch.dict(gym.registry):
-        spec.loader.exec_module(module)
-        yield module
-
-
-@pytest.fixture(scope="module")
-def game(pig):
-    return pig.Pig()
 
 
 def turn_worth(utility, choose=lambda points, hold, again: max(hold, again), limit=100):
@@ -61,17 +39,18 @@ def points(score):
     return score
 
 
-def test_a_turn_is_worth_8_14_points(pig, game):
+def test_a_turn_is_worth_8_14_points(pig):
+    game = pig()
     check_game(game)
     assert stb_gym.solve(game, exact=True).value == turn_worth(points) == Fraction(492303203, 60466176)
     assert stb_gym.certify(game).value == turn_worth(points)
     for limit in (1, 3, 20, 255):
-        assert stb_gym.solve(pig.Pig(most_points=limit), exact=True).value == turn_worth(points, limit=limit)
+        assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_worth(points, limit=limit)
 
 
 @pytest.mark.parametrize("least", [19, 20, 21, 25])
-def test_the_regret_of_holding_at_other_points(game, solved, least):
-    best = solved(game)
+def test_the_regret_of_holding_at_other_points(pig, least):
+    best = stb_gym.solve(pig())
     policy = np.where(best.tables.observation.sum(axis=1) < least, AGAIN, HOLD)
     policy[best.tables.observation[:, 1] == 1] = HOLD
     found, worth = best.evaluate(policy), turn_worth(points, hold_at(least))
@@ -91,11 +70,13 @@ def test_the_regret_of_holding_at_other_points(game, solved, least):
         ("worst", lambda _, *both: min(both)),
     ],
 )
-def test_strategies(game, name, choose):
+def test_strategies(pig, name, choose):
+    game = pig()
     found = stb_gym.evaluate(game, stb_gym.strategy(game, name))
     assert found.value == pytest.approx(float(turn_worth(points, choose)), rel=1e-12)
 
 
+@pytest.mark.usefixtures("pig")
 def test_environments():
     env = gym.make("stb_gym/Pig-v0")
     check_env(gym.make("stb_gym/Pig-v0", render_mode="rgb_array", most_points=30).unwrapped)
@@ -111,31 +92,3 @@ def test_environments():
             assert (before, over, reward) == (now, action == HOLD, now if over else 0)
     env.reset(options={"held": 30, "roll": 1}, seed=1)
     assert env.step(AGAIN)[1:3] == (0, True)  # an illegal action ends the turn
-
-
-# The page that explains it
-
-PAGE = blocks_of(DOCS / "your_own_game.md")
-SESSION = [line for block in PAGE if block.language == "sh" for line in block.code.splitlines()]
-PROGRAMS = [block.code for block in PAGE if block.language == "python"]
-
-
-@pytest.mark.parametrize("code", PROGRAMS)
-def test_programs_print_their_figures(code, capsys, monkeypatch):
-    monkeypatch.chdir(DOCS)
-    exec(code, {})
-    printed, promised = capsys.readouterr().out, figures(code)
-    assert promised
-    assert all(is_printed(number, printed) for number in promised)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("line", commands_of("", SESSION))
-def test_commands_print_the_figures_below_them(line, capsys, monkeypatch):
-    monkeypatch.chdir(DOCS)
-    monkeypatch.setattr(sys, "path", [*sys.path])  # --import puts the folder there
-    _, *words = shlex.split(line.replace("python pig.py", "stb-gym --import pig"))
-    assert main(words) == 0
-    printed, promised = capsys.readouterr().out, promised_below(line, SESSION)
-    assert promised
-    assert all(is_printed(number, printed) for number in promised)

@@ -13,6 +13,7 @@ from tests.explorer.reading import make_run
 playwright = pytest.importorskip("playwright.sync_api", reason="there is no Playwright: pip install '.[browser]'")
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
 AXE = ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
+SMALL = ShutTheBox(tiles=5)
 SCREENS = {
     "desktop": {"viewport": {"width": 1280, "height": 860}, "color_scheme": "light"},
     "phone": {"viewport": {"width": 390, "height": 844}, "color_scheme": "dark", "has_touch": True},
@@ -46,7 +47,7 @@ def learned():
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory, learned):
-    """Return the addresses of the pages of nine tiles, with two trainings, and of Threes."""
+    """Return the addresses of the pages of nine tiles, with two trainings, of Threes, and of a small box."""
     folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
     runs = [
         make_run(folder / "ppo-small-0", game, learned),
@@ -54,7 +55,8 @@ def pages(tmp_path_factory, learned):
     ]
     (folder / "box.html").write_text(explorer_page(game, ["random"], [str(run) for run in runs]))
     (folder / "threes.html").write_text(explorer_page(Threes()))
-    return {name: (folder / f"{name}.html").as_uri() for name in ("box", "threes")}
+    (folder / "small.html").write_text(explorer_page(SMALL))
+    return {path.stem: path.as_uri() for path in folder.glob("*.html")}
 
 
 class Visitor:
@@ -71,7 +73,7 @@ class Visitor:
         """Open a page on the disk at an address."""
         self.page.goto("about:blank")
         self.page.goto(f"{self.pages[game]}#{address}")
-        self.page.wait_for_selector("main h2")
+        self.page.wait_for_selector("main :is(h2, table)")
         return self.page
 
     def look(self):
@@ -86,8 +88,8 @@ class Visitor:
 
 
 @contextmanager
-def visiting(browser, pages, screen):
-    context = browser.new_context(offline=True, reduced_motion="reduce", **SCREENS[screen])
+def visiting(browser, pages, screen, motion="reduce"):
+    context = browser.new_context(offline=True, reduced_motion=motion, **SCREENS[screen])
     context.set_default_timeout(PATIENCE)
     visitor = Visitor(context.new_page(), pages)
     yield visitor

@@ -7,7 +7,7 @@ import stb_gym
 from docs.pig import Pig
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.explorer import explorer_page
-from tests.browser.acting import arrive, play
+from tests.browser.acting import arrive, click, play
 
 GAMES = {
     "any-time": ShutTheBox(tiles=6, one_die="any-time"),
@@ -38,7 +38,7 @@ def test_every_view_of_every_game(visitor, name):
     expect(goals.nth(1)).to_have_attribute("aria-pressed", "true")
     shown = float(page.locator(".verdict b").inner_text().rstrip("%")) / 100
     assert shown == pytest.approx(solve(game, "shut").value, abs=6e-5)
-    page.get_by_role("button", name="a round").click()
+    click(page, "a round")
     arrive(page, "for=round")
     visitor.look()
     page = visitor.visit("play?seed=2&coach=during", name)
@@ -63,7 +63,7 @@ def test_a_game_in_which_more_is_better(reader):
 def test_the_number_of_dice_can_be_chosen_where_it_differs(visitor):
     page = visitor.visit("board?open=1,2,3&dice=1", "any-time")
     expect(page.locator(".dice button")).to_have_count(1)
-    page.get_by_role("button", name="more dice").click()
+    click(page, "more dice")
     expect(page.locator(".dice button")).to_have_count(2)
     arrive(page, "dice=2")
     visitor.look()

@@ -2,12 +2,13 @@
 
 import subprocess
 import sys
-from math import log10
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
 
 from tests import ROOT
+from tests.browser.acting import axis, click
 
 MAKE = """
 import sys
@@ -34,56 +35,48 @@ def pages(tmp_path_factory):
     return {"curves": (folder / "page.html").as_uri()}
 
 
-def opened(visitor, address=""):
-    page = visitor.page
-    page.goto("about:blank")
-    page.goto(f"{visitor.pages['curves']}#{address}")
-    page.wait_for_selector("table")
-    return page
-
-
 def ranking(page):
     return [name.strip() for name in page.get_by_label("ranking").get_by_role("rowheader").all_inner_texts()]
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_it_is_readable_with_and_without_mistakes(visitor, scheme):
-    page = opened(visitor)
+    page = visitor.visit("", "curves")
     page.emulate_media(color_scheme=scheme)
     visitor.look()
-    page.get_by_role("button", name="q-learning").click()
+    click(page, "q-learning")
     visitor.look()
 
 
 def test_agents_of_equal_steps_are_ranked_best_first(reader):
-    page = opened(reader)
+    page = reader.visit("", "curves")
     assert ranking(page) == RANKING
     steps = page.get_by_role("group", name="steps of training")
     assert steps.get_by_role("button").all_inner_texts() == ["2 k", "3 k", "all"]
-    steps.get_by_role("button", name="3 k").click()
+    click(steps, "3 k")
     assert "sb3-ppo" in ranking(page)
     assert "q-learning" not in ranking(page)
-    steps.get_by_role("button", name="all").click()
+    click(steps, "all")
     assert {"sb3-ppo, 3 k", "q-learning, 2 k"} < {*ranking(page)}
     page.reload()  # the address keeps the choice
     assert "sb3-ppo, 3 k" in ranking(page)
 
 
 def test_groups_are_hidden_and_shown_again(reader):
-    page = opened(reader)
+    page = reader.visit("", "curves")
     for group, hidden in {
         "library": ["sb3-dqn"],
         "no learning": BASELINES,
         "ours": ["tabular-afterstates", "q-learning"],
     }.items():
-        page.get_by_role("button", name=group).click()
+        click(page, group)
         assert ranking(page) == [name for name in RANKING if name not in hidden]
-        page.get_by_role("button", name=group).click()
+        click(page, group)
         assert ranking(page) == RANKING
 
 
 def test_a_pointer_or_a_slider_picks_a_measurement(reader):
-    page = opened(reader, "?across=linear")
+    page = reader.visit("?across=linear", "curves")
     said = page.get_by_label("learning curves").locator("p").first
     expect(said).to_contain_text("tabular-afterstates 0 (0 to 0) after 2 k steps, 0.33 min")
     box = page.get_by_role("img", name="curves of").bounding_box()
@@ -100,22 +93,16 @@ def test_a_pointer_or_a_slider_picks_a_measurement(reader):
 
 @pytest.mark.parametrize("scale", ["log", "linear"])
 def test_ticks_stand_where_their_values_are(reader, scale):
-    page = opened(reader, f"?up={scale}&across={scale}")
+    page = reader.visit(f"?up={scale}&across={scale}", "curves")
     page.get_by_role("button", name="q-learning").focus()
-    ticks = page.evaluate(
-        "[...document.querySelectorAll('.tick:has([text-anchor=end])')]"
-        ".map(tick => [Number(tick.textContent), Number(tick.children[0].getAttribute('y1'))])"
-    )
+    ticks, place_of = axis(page, ".tick:has([text-anchor=end])", "y1", np.log10 if scale == "log" else float)
     assert len(ticks) >= 3
-    where = log10 if scale == "log" else float
-    (least, low), *_, (most, high) = [tick for tick in ticks if tick[0] > 0]
     value = page.evaluate("JSON.parse(data.textContent)")["ShutTheBox-v0-tiles-5"]["agents"][0]["mean"][-1]
-    expected = low + (high - low) * (where(value) - where(least)) / (where(most) - where(least))
-    assert float(page.locator(".dot").get_attribute("cy")) == pytest.approx(expected, abs=0.5)
+    assert float(page.locator(".dot").get_attribute("cy")) == pytest.approx(place_of(value), abs=0.5)
 
 
 def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
-    page = opened(visitor)
+    page = visitor.visit("", "curves")
     page.get_by_role("button", name="q-learning").focus()
     page.keyboard.press("Enter")
     mistakes = page.get_by_role("region", name="mistakes of q-learning")
@@ -123,8 +110,8 @@ def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
     expect(mistakes.get_by_role("row")).to_have_count(5)
     expect(mistakes).to_contain_text("shut 2,5, not shut 3,4")
     expect(mistakes).to_contain_text("--seeds 0,1")
-    page.get_by_role("button", name="tabular-afterstates").click()
+    click(page, "tabular-afterstates")
     expect(page.get_by_role("region", name="mistakes of tab")).to_contain_text("It makes none.")
-    page.get_by_role("button", name="3 k").click()
-    page.get_by_role("button", name="sb3-ppo").click()
+    click(page, "3 k")
+    click(page, "sb3-ppo")
     expect(page.get_by_role("region", name="mistakes of sb3-ppo")).to_contain_text("None are stored for this agent.")

@@ -1,7 +1,6 @@
 """The learner on the page: its curve is that of the same method in Python, measured by `stb_gym`."""
 
 import itertools
-import math
 import re
 
 import numpy as np
@@ -10,32 +9,23 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import ShutTheBox, strategy
-from stb_gym.explorer import explorer_page
 from stb_gym.games import rolls
 from stb_gym.solver import compile_game
 from tests import ROOT
+from tests.browser.acting import axis, click
+from tests.browser.conftest import SMALL
 from tests.browser.test_board import READ, address
 
-SMALL = ShutTheBox(tiles=5)
 CURVE = """() => [...document.querySelectorAll("[aria-label='the curve'] tbody tr")]
     .map((row) => [...row.cells].map((cell) => Number(cell.textContent.replaceAll(",", ""))))"""
 EPISODES = "() => Number(document.querySelector('.count b').textContent.replaceAll(',', ''))"
 
 
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    games = {"box": ShutTheBox(), "small": SMALL}
-    for name, game in games.items():
-        (folder / f"{name}.html").write_text(explorer_page(game))
-    return {name: (folder / f"{name}.html").as_uri() for name in games}
-
-
 def learn(page, episodes):
     """Press start, wait for so many episodes, and press pause; return the curve, [K, 2] episodes and regret."""
-    page.get_by_role("button", name="start", exact=True).click()
+    click(page, "start")
     page.wait_for_function(f"{EPISODES} >= {episodes}")
-    page.get_by_role("button", name="pause").click()
+    click(page, "pause")
     return np.array(page.evaluate(CURVE))
 
 
@@ -99,7 +89,7 @@ def test_the_curve_is_the_exact_regret_of_the_same_method_in_python(reader, word
 def test_the_analysis_shows_the_moves_of_the_learner(reader):
     page, tables = reader.visit("learn?seed=2", "small"), compile_game(SMALL)
     for _ in range(30):
-        page.get_by_role("button", name="one episode").click()
+        click(page, "one episode")
     [_, regret] = page.evaluate(CURVE)[-1]
     [[episodes, _], *_] = page.evaluate(CURVE)[::-1]
     assert regret > 0
@@ -141,11 +131,11 @@ def test_it_learns_to_play_better_than_chance_and_than_the_heuristics(visitor):
     assert all(stb_gym.evaluate(game, strategy(game, name)).regret > limits[1] for name in heuristics)
     visitor.look()
     page.get_by_role("link", name="Map").click()
-    page.get_by_role("button", name="what is lost there").click()
+    click(page, "what is lost there")
     page.get_by_role("combobox", name=re.compile("^by")).select_option("your learner")
     page.get_by_role("link", name="Learn").click()
     assert page.evaluate(CURVE) == curve.tolist()
-    page.get_by_role("button", name="start over").click()
+    click(page, "start over")
     assert page.evaluate(EPISODES) == 0
 
 
@@ -159,9 +149,9 @@ def test_earlier_curves_stay_to_compare_with(visitor):
     expect(page.locator(".told")).to_have_count(3)
     assert len(set(page.locator(".line").evaluate_all("lines => lines.map(line => line.style.color)"))) == 3
     visitor.look()
-    page.get_by_role("button", name="chance to shut").click()
+    click(page, "chance to shut")
     expect(page.locator(".told")).to_have_count(1)
-    page.get_by_role("button", name="fewest points").click()
+    click(page, "fewest points")
     page.get_by_label("learning rate").select_option("null")
     assert len(page.evaluate(CURVE)) == 1 < len(first)  # the oldest was forgotten
 
@@ -173,11 +163,7 @@ def test_the_learner_imports_nothing_exact():
 
 def test_the_level_lines_are_at_their_regret(reader):
     page, game = reader.visit("learn"), ShutTheBox()
-    ticks = page.evaluate(
-        """() => [...document.querySelectorAll(".chart .tick:not(.across)")].map((tick) => [
-            Number(tick.querySelector("text").textContent), Number(tick.querySelector("line").getAttribute("y1"))])"""
-    )
-    [(_, low), *_, (_, high)] = ticks = [(math.log10(value), y) for value, y in ticks if value]
+    _, place_of = axis(page, ".chart .tick:not(.across)", "y1", np.log10)
+    random = stb_gym.evaluate(game, strategy(game, "random")).regret
     y = float(page.locator(".level line").first.get_attribute("y1"))
-    random = math.log10(stb_gym.evaluate(game, strategy(game, "random")).regret)
-    assert random == pytest.approx(np.interp(y, [high, low], [ticks[-1][0], ticks[0][0]]), abs=1e-6)
+    assert y == pytest.approx(place_of(random), abs=0.01)

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.browser.acting import click
 from tests.browser.test_views import PERFECT
 
 TITLES = {
@@ -32,6 +33,7 @@ NOTICES = {
     "learn?rate=2": USUAL.format("learning rate", "2"),
     "learn?seed=-1": USUAL.format("seed", "-1"),
     "board?for=win:3": GOAL.format("for=win:3") + "the fewest points.",
+    "board?for=round&ties=toString": GOAL.format("for=round, ties=toString"),
     "board?for=round&after=9": GOAL.format("for=round, after=9") + "a round: first to play, 3 to come.",
     "board?open=1,4,5&shut=6": "This link has words that the page does not know: shut=6.",
 }
@@ -39,7 +41,7 @@ SENSIBLE = [
     *("", "board", "board?roll=4,5", "board?open=4,1", "board?open=1,4,5&roll=9&for=shut", "board?for=score"),
     *("board?for=at-most:0", "training?beside=nothing", "learn?explore=0&seed=0", "drill?seed=3"),
     *("board?for=round&lead=12&holders=1&after=2&ties=split", "map?by=differ&player=random&other=optimal&open=1"),
-    "play?seed=2&coach=during",
+    *("play?seed=2&coach=during", "play?coach=toString"),
 ]
 
 
@@ -52,7 +54,7 @@ def test_every_page_has_its_title(reader, asked):
 
 def test_the_title_follows_the_visitor(reader):
     page = reader.visit("board?open=1,4,5&roll=9")
-    page.get_by_role("button", name="before the throw").click()
+    click(page, "before the throw")
     expect(page).to_have_title("Analysis: open 1,4,5 · Shut the box")
     page.go_back()
     expect(page).to_have_title("Analysis: open 1,4,5, roll 9 · Shut the box")

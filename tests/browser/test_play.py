@@ -11,8 +11,8 @@ from stb_gym import ShutTheBox, Threes, evaluate, solve
 from stb_gym.games import words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
-from tests.browser.acting import arrive, moved, moves_of, play, roll, roll_button
-from tests.browser.conftest import SCREENS, Visitor
+from tests.browser.acting import arrive, axis, click, moved, moves_of, play, roll, roll_button, see_heading
+from tests.browser.conftest import visiting
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 PLAYED = re.compile("played=")
@@ -35,6 +35,7 @@ def check_account(page, game, best):
     tables, words = compile_game(game), words_of(game)
     chances = best.objective.unit != "points"
     state, node, lost = tables.start, None, []
+    page.get_by_text("Step by step").click()
     for step, luck, choice, after in page.evaluate(STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
             held, dice = int(tables.held[state]), int(tables.dice[state])
@@ -62,39 +63,34 @@ def test_alone_for_the_points(visitor, name):
     page = visitor.visit("play?seed=11&coach=during", name)
     play(page, lambda moves: 0)
     visitor.look()
-    page.get_by_text("Step by step").click()
     lost = check_account(page, game, solve(game))
     assert sum(lost) > 0
     graded = page.locator("section.account > p").last.inner_text()
     assert sum(map(int, re.findall(r"\d+", graded))) == len(lost)
-    page.get_by_role("button", name="retry my mistakes").click()
+    click(page, "retry my mistakes")
     for right in range(sum(each > 1e-9 for each in lost)):
-        expect(page.locator("h2")).to_have_text("What is your move?")
+        see_heading(page, "What is your move?")
         moves_of(page).first.click()
         expect(page.locator(".tally")).to_have_text(re.compile(f"^0 of {right + 1} right"))
-        page.get_by_role("button", name="next").click()
+        click(page, "next")
     expect(page.get_by_role("button", name="next")).to_have_count(0)
     assert not page.locator("h2").count()
-    page.get_by_role("button", name="back to the game").click()
+    click(page, "back to the game")
     expect(page.locator(".account")).to_be_visible()
     visitor.look()
 
 
 def test_following_the_hints_loses_nothing(reader):
     page = reader.visit("play?seed=5&coach=after&for=shut")
-    moves, times = moves_of(page), 0
-    roll(page)
-    while moves.count():
+
+    def hinted(moves):
         assert not page.get_by_text("What luck and your choices were worth").count()
-        page.get_by_role("button", name="hint").click()
+        click(page, "hint")
         best = page.locator("p b").filter(has_text="shut").inner_text()
-        page.get_by_role("group", name="your move").get_by_role("button", name=best, exact=True).click()
-        moved(page, times := times + 1)
-        if roll_button(page).count():
-            roll(page)
+        return moves_of(page).all_inner_texts().index(best)
+
+    play(page, hinted)
     expect(page.locator(".account")).to_contain_text("your choices lost nothing")
-    expect(page.locator(".account")).to_contain_text("perfect play")
-    page.get_by_text("Step by step").click()
     assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
 
 
@@ -102,7 +98,6 @@ def test_the_first_player_is_coached_to_win_against_the_other(reader):
     game = GAMES["box"]
     page = reader.visit("play?seed=4&against=biggest-first&turn=first&coach=after")
     play(page, lambda moves: 0)
-    page.get_by_text("Step by step").click()
     theirs = evaluate(game, stb_gym.strategy(game, "biggest-first")).score_distribution
     chance = np.array([sum(p for other, p in theirs.items() if other > s) + theirs.get(s, 0) / 2 for s in range(46)])
     check_account(page, game, solve(game, lambda score: chance[score]))
@@ -116,7 +111,6 @@ def test_the_second_player_is_coached_to_beat_the_score(reader, against):
     page = reader.visit(f"play?seed=2&against={against}&turn=second&coach=after")
     lead = int(re.search(r"ended with (\d+) points", page.locator(".verdict").inner_text())[1])
     play(page, lambda moves: moves // 2)
-    page.get_by_text("Step by step").click()
     reply = Round(game, players=2, ties="split").solve().replies[0]
     chance = reply.utility(np.array([reply.standings.find(Standing(lead, 1, 0))]))[0]
     check_account(page, game, solve(game, lambda score: chance[compile_game(game).place_of(score)]))
@@ -129,12 +123,12 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     moves_of(page).first.click()
     arrive(page, "&played=0")
     assert page.evaluate(ON_THE_BOARD) != first
-    page.get_by_role("button", name="take back").click()
+    click(page, "take back")
     expect(page).not_to_have_url(PLAYED)
     assert page.evaluate(ON_THE_BOARD) == first
     play(page, lambda moves: 0)
     assert not page.get_by_text("What luck and your choices were worth").count()
-    page.get_by_role("button", name="same dice again").click()
+    click(page, "same dice again")
     expect(page).not_to_have_url(PLAYED)
     roll(page)
     assert page.evaluate(ON_THE_BOARD) == first
@@ -146,7 +140,7 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     arrive(page, "seed=77&against=optimal&turn=second&coach=never")
     visitor.look()
     play(page, lambda moves: 0)
-    page.get_by_role("button", name="new game").click()
+    click(page, "new game")
     expect(page).not_to_have_url(re.compile("seed=77&"))
 
 
@@ -189,34 +183,14 @@ def test_a_game_can_be_played_by_keyboard_alone(reader, name):
     expect(page.locator("h2").first).to_be_focused()
 
 
-def test_moves_are_made_by_the_tiles_too(visitor):
-    """Picked tiles leave the moves that shut them all; a move is made when no other is left."""
-    page = visitor.visit("play?seed=1&coach=never")
-    roll(page)
-    tiles, moves = page.get_by_role("group", name="open tiles"), moves_of(page)
-    one, other = next(text for text in moves.all_inner_texts() if text.count(",") == 1).removeprefix("shut ").split(",")
-    tiles.get_by_role("button", name=f"tile {one}, open").click()
-    expect(tiles.get_by_role("button", name=f"tile {one}, open")).to_have_attribute("aria-pressed", "true")
-    assert all(one in text.removeprefix("shut ").split(",") for text in moves.all_inner_texts())
-    visitor.look()
-    tiles.get_by_role("button", name=f"tile {other}, open").click()
-    moved(page, 1)
-    expect(tiles.get_by_role("button", name=re.compile("open"))).to_have_count(7)
-    expect(tiles.get_by_role("button", name=f"tile {other}, shut")).to_be_visible()
-
-
-@pytest.mark.parametrize("hand", ["mouse or finger", "keys"])
 @pytest.mark.parametrize("name", GAMES)
-def test_a_newcomer_rolls_and_moves(visitor, name, hand):
+def test_a_newcomer_rolls_and_moves(visitor, name):
     page = visitor.visit("", name)
     expect(page.get_by_role("link", name="Play")).to_have_attribute("aria-current", "page")
     expect(page.locator(".start")).to_contain_text(f"Roll {GAMES[name].dice} dice")
-    expect(page.locator(".start")).to_contain_text("The game is solved")
     expect(page.get_by_role("img", name="dice not thrown")).to_be_visible()
     visitor.look()
-    if hand == "keys":
-        page.keyboard.press("r")
-    elif page.viewport_size["width"] < 500:
+    if page.viewport_size["width"] < 500:
         roll_button(page).tap()
     else:
         roll_button(page).click()
@@ -224,12 +198,7 @@ def test_a_newcomer_rolls_and_moves(visitor, name, hand):
     expect(page.locator("[aria-live=polite] h2")).to_have_text(f"You {thrown.replace('roll', 'rolled')}")
     arrive(page, "seed=")
     visitor.look()
-    if hand == "keys":
-        page.keyboard.press("Tab")
-        page.keyboard.press("Shift+Tab")
-        moves_of(page).first.press("Enter")
-    else:
-        moves_of(page).first.click()
+    moves_of(page).first.click()
     moved(page, 1)
     expect(page.locator("[aria-live=polite] h2")).to_have_text("Roll again")
     expect(page.locator(".start")).to_have_count(0)
@@ -248,7 +217,7 @@ def test_dice_of_the_day(visitor):
     page = visitor.page
     page.clock.set_fixed_time("2026-11-25T12:00:00")
     visitor.visit("")
-    page.get_by_role("button", name="Dice of the day").click()
+    click(page, "Dice of the day")
     arrive(page, "seed=20261125")
     expect(page.get_by_role("button", name="Dice of the day")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".verdict")).to_contain_text("Dice of the day 2026-11-25")
@@ -266,11 +235,11 @@ def test_tiles_that_fit_no_move_say_why(visitor):
     why = page.locator(".felt").get_by_role("status")
     tiles.get_by_role("button", name="tile 9").click(force=True)
     expect(why).to_have_text("No move with roll 4 takes tile 9.")
-    tiles.get_by_role("button", name="tile 1").click()
+    click(tiles, "tile 1, open")
     tiles.get_by_role("button", name="tile 4").click(force=True)
     expect(why).to_have_text("No move with roll 4 takes tile 4 together with 1.")
     visitor.look()
-    tiles.get_by_role("button", name="tile 3").click()
+    click(tiles, "tile 3, open")
     moved(page, 1)
     tiles.get_by_role("button", name="tile 3, shut").click(force=True)
     expect(why).to_have_text("Tile 3 is shut.")
@@ -309,7 +278,7 @@ def test_keys(reader):
     expect(dialog).to_contain_text("take back")
     reader.look()
     dialog.get_by_label("keys work").uncheck()
-    dialog.get_by_role("button", name="close").click()
+    click(dialog, "close")
     expect(dialog).to_have_count(0)
     page.evaluate("document.activeElement.blur()")
     press("u")
@@ -328,13 +297,13 @@ def test_digits_go_to_moves_where_there_are_no_tiles(reader):
 def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
     """Shut the box with eight throws; the link replays them."""
     page = visitor.visit("play?seed=7&coach=never")
-    page.get_by_role("button", name="Your own dice").click()
+    click(page, "Your own dice")
     expect(roll_button(page)).to_have_count(0)
-    page.get_by_role("button", name="a die shows 4").click()
+    click(page, "a die shows 4")
     visitor.look()
-    page.get_by_role("button", name="a die shows 6").click()
-    expect(page.locator("h2").first).to_have_text("You rolled 10")
-    page.get_by_role("button", name="take back").click()
+    click(page, "a die shows 6")
+    see_heading(page, "You rolled 10")
+    click(page, "take back")
     for tile, faces in enumerate(["45", "44", "34", "24", "14", "13", "12"]):
         for key in [*faces, str(9 - tile)]:
             page.keyboard.press(key)
@@ -342,7 +311,7 @@ def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
     assert page.locator(".confetti").count() == 0
     for key in "2112":
         page.keyboard.press(key)
-    expect(page.locator("h2").first).to_have_text("You shut the box!")
+    see_heading(page, "You shut the box!")
     expect(page.locator(".confetti")).to_be_visible()
     arrive(page, "own=45.44.34.24.14.13.12.21")
     visitor.look()
@@ -350,7 +319,7 @@ def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
 
 def test_a_link_with_dice_that_do_not_exist_asks_for_them(reader):
     page = reader.visit("play?seed=7&own=79.4x")
-    expect(page.locator("h2").first).to_have_text("Your own dice")
+    see_heading(page, "Your own dice")
 
 
 def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
@@ -366,18 +335,15 @@ def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
     ]
     assert 45 - sum(shut) == int(lead)
     roll(page)
-    expect(page.locator("h2").first).to_have_text(re.compile("^You rolled"))
+    see_heading(page, re.compile("^You rolled"))
 
 
 @pytest.fixture
 def mover(browser, pages):
     """Yield the page of a visitor who likes motion, and whose clock the test drives."""
-    context = browser.new_context(offline=True, **SCREENS["phone"])
-    visitor = Visitor(context.new_page(), pages)
-    visitor.page.clock.install()
-    yield visitor
-    context.close()
-    assert visitor.wrong == []
+    with visiting(browser, pages, "phone", motion="no-preference") as visitor:
+        visitor.page.clock.install()
+        yield visitor
 
 
 def test_dice_tumble_for_those_who_like_motion(mover, reader):
@@ -385,7 +351,7 @@ def test_dice_tumble_for_those_who_like_motion(mover, reader):
     roll_button(page).click()
     expect(page.locator(".tumbling")).to_be_visible()
     assert page.locator(".tumbling .die").first.evaluate("die => getComputedStyle(die).animationName") == "tumble"
-    expect(page.locator("h2").first).to_have_text("Rolling …")
+    see_heading(page, "Rolling …")
     expect(moves_of(page)).to_have_count(0)
     page.clock.run_for(410)
     expect(page.locator(".tumbling")).to_have_count(0)
@@ -409,17 +375,15 @@ def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
         if moves.count():
             moves.first.click()
     steps = page.locator(".steps li")
-    expect(page.locator("h2").first).to_have_text("The perfect player plays")
+    see_heading(page, "The perfect player plays")
     expect(steps).to_have_count(0)
     page.clock.run_for(410)
     expect(steps).to_have_count(1)
     assert "shut" not in steps.inner_text()
     page.clock.run_for(810)
     expect(steps).to_contain_text("shut")
-    page.get_by_role("button", name="skip").click()
-    expect(page.locator("h2").first).to_have_text(
-        "Your turn" if turn == "second" else re.compile("You win|You lose|A tie")
-    )
+    click(page, "skip")
+    see_heading(page, "Your turn" if turn == "second" else re.compile("You win|You lose|A tie"))
     if turn == "second":
         expect(roll_button(page)).to_be_focused()
 
@@ -430,9 +394,7 @@ def test_statistics_last_and_can_be_reset(visitor):
     expect(panel).to_have_count(0)
     play(page, lambda moves: 0)
     score = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
-    luck, choices = map(
-        value, re.findall(r"[+\N{MINUS SIGN}]\d+(?:\.\d+)?", page.locator(".account p").first.inner_text())
-    )
+    luck, choices = map(value, re.findall(SIGNED, page.locator(".account p").first.inner_text()))
     rows = """() => Object.fromEntries([...document.querySelectorAll('.statistics dl div')]
         .map(row => [...row.children].map(cell => cell.textContent)))"""
     found = page.evaluate(rows)
@@ -440,7 +402,7 @@ def test_statistics_last_and_can_be_reset(visitor):
     assert value(found["luck in a turn"]) == pytest.approx(luck, abs=0.01)
     assert value(found["choices in a turn"]) == pytest.approx(choices, abs=0.01)
     visitor.look()
-    page.get_by_role("button", name="same dice again").click()
+    click(page, "same dice again")
     play(page, lambda moves: moves - 1)
     assert page.evaluate(rows) == found  # the same dice do not count twice
     page.reload()
@@ -450,10 +412,10 @@ def test_statistics_last_and_can_be_reset(visitor):
     moves_of(page).first.click()
     expect(panel).to_contain_text("of the last 1")
     page.once("dialog", lambda dialog: dialog.dismiss())
-    panel.get_by_role("button", name="reset").click()
+    click(panel, "reset")
     expect(panel).to_be_visible()
     page.once("dialog", lambda dialog: dialog.accept())
-    panel.get_by_role("button", name="reset").click()
+    click(panel, "reset")
     expect(panel).to_have_count(0)
 
 
@@ -464,19 +426,19 @@ def test_a_game_waits_while_other_views_are_looked_at(reader):
     moved(page, 1)
     before = page.evaluate(ON_THE_BOARD)
     page.get_by_role("link", name="Analysis").click()
-    expect(page.locator("h2").first).to_have_text("Before the throw")
+    see_heading(page, "Before the throw")
     page.get_by_role("link", name="Play").click()
-    expect(page.locator("h2").first).to_have_text("Roll again")
+    see_heading(page, "Roll again")
     assert page.evaluate(ON_THE_BOARD) == before
-    page.get_by_role("button", name="new game").click()
-    expect(page.locator("h2").first).to_have_text("Your turn")
+    click(page, "new game")
+    see_heading(page, "Your turn")
     arrive(page, "for=shut")
 
 
 def test_a_turn_with_help_does_not_count(reader):
     page = reader.visit("play?seed=11&coach=after")
     roll(page)
-    page.get_by_role("button", name="hint").click()
+    click(page, "hint")
     play(page, lambda moves: 0)
     expect(page.get_by_text("It does not count")).to_be_visible()
     expect(page.get_by_role("region", name="Your statistics")).to_have_count(0)
@@ -521,7 +483,7 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
     play(page, lambda moves: 0)
     played = re.search(r"played=([\d.]+)", page.url)[1]
     page.evaluate(SHARED, how)
-    page.get_by_role("button", name="share").click()
+    click(page, "share")
     if how in ("share", "clipboard"):
         page.wait_for_function("window.shared")
         text = page.evaluate("window.shared")
@@ -535,19 +497,19 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
     assert len(blocks) == len(played.split("."))
     page.goto("about:blank")
     page.goto(url)
-    expect(page.locator("h2").first).to_have_text(f"Replay: {score}")
+    see_heading(page, f"Replay: {score}")
     steps, step = page.locator(".steps li"), page.get_by_role("button", name="step")
     expect(steps).to_have_count(1)
     visitor.look()
     step.click()
     expect(steps).to_contain_text(re.compile("shut .* luck .*(best|loses)"))
-    page.get_by_role("button", name="back").click()
+    click(page, "back")
     expect(steps).not_to_contain_text("luck")
-    page.get_by_role("button", name="play", exact=True).click()
+    click(page, "play")
     expect(page.locator(".account")).to_be_visible()
     assert steps.count() >= len(blocks)
     visitor.look()
-    page.get_by_role("button", name="play these dice yourself").click()
+    click(page, "play these dice yourself")
     expect(roll_button(page)).to_be_visible()
 
 
@@ -560,17 +522,14 @@ def test_plus_is_good_and_ticks_are_true(reader):
     end = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
     assert choices < 0
     assert luck + choices == pytest.approx(start - end, abs=0.02)  # fewer points are better
-    ticks = page.evaluate("""[...document.querySelectorAll(".account .tick")].map(tick =>
-        [Number(tick.querySelector("text").textContent), Number(tick.querySelector("line").getAttribute("y1"))])""")
+    ticks, place_of = axis(page, ".account .tick", "y1")
     bars = page.evaluate("""[...document.querySelectorAll(".account rect")].map(bar =>
         [Number(bar.getAttribute("y")) + 1, Number(bar.getAttribute("height")) - 2])""")
-    labels, heights = np.array(ticks).T
-    slope, level = np.polyfit(labels, heights, 1)
-    assert np.allclose(slope * labels + level, heights, atol=1e-6)
-    assert slope * (luck + choices) < 0 < slope  # up is good
+    point = place_of(1) - place_of(0)
+    assert point * (luck + choices) < 0 < point  # up is good
     last, tall = bars[-1]
-    assert slope * end + level == pytest.approx(last + tall, abs=0.01)
-    assert min(abs(slope * start + level - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
+    assert place_of(end) == pytest.approx(last + tall, abs=0.01)
+    assert min(abs(place_of(start) - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
     assert 3 <= len(ticks) <= 8
 
 
@@ -584,7 +543,7 @@ def test_the_board_in_forced_colors(reader):
     page.mouse.move(0, 0)
     assert float(width.removesuffix("px")) >= 1
     assert tile.evaluate(look)[1] != before
-    page.get_by_role("button", name="tile 3, open").click()
+    click(page, "tile 3, open")
     styles = [
         page.get_by_role("button", name=f"tile {n}").evaluate("tile => getComputedStyle(tile).borderTopStyle")
         for n in (1, 2)

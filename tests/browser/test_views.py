@@ -1,6 +1,5 @@
 """Trainings, the map and the drill show the figures of `stb_gym`, by mouse, keyboard and table."""
 
-import math
 import re
 
 import numpy as np
@@ -10,7 +9,7 @@ from playwright.sync_api import expect
 from stb_gym import ShutTheBox, solve, strategy
 from stb_gym.games import words_of
 from stb_gym.solver import compile_game
-from tests.browser.acting import arrive, moves_of
+from tests.browser.acting import arrive, axis, click, moves_of, see_heading
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
@@ -56,46 +55,33 @@ def test_trainings_share_one_axis_of_steps(visitor, learned):
     page.keyboard.press("End")
     expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))
     expect(summaries.last).to_have_text(re.compile("after 4 k steps$"))
-    page.get_by_role("button", name="play").click()
+    click(page, "play")
     for steps in ("0", "1 k", "2 k", "3 k", "4 k"):  # from the beginning once more
         expect(summaries.last).to_have_text(re.compile(f"after {steps} steps$"))
     expect(page.get_by_role("button", name="play")).to_be_visible()
-    page.get_by_role("button", name="play").click()
-    page.get_by_role("button", name="pause").click()
+    click(page, "play")
+    click(page, "pause")
     expect(page.get_by_role("button", name="play")).to_be_visible()
     visitor.look()
 
 
-TICKS = """([group, place]) => [...document.querySelectorAll(`.chart ${group}`)].map((tick) => [
-    tick.querySelector("text").textContent, Number(tick.querySelector("line").getAttribute(place))])"""
 POINTS = """() => [...document.querySelector(".chart .line").points].map(({ x, y }) => [x, y])"""
-
-
-def number_of(text):
-    """Return the number that a label of an axis shows."""
-    digits, _, unit = text.partition(" ")
-    return float(digits) * {"": 1, "k": 1e3, "M": 1e6}[unit]
 
 
 def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
     page = visitor.visit("training?run=ppo-small-0")
     points = np.array(page.evaluate(POINTS))
     regret = np.array([solve(BOX).evaluate(policy).regret for policy in learned])
-    numbers = {"x": 1000.0 * np.arange(len(learned)), "y": regret}
-    for axis, group, place in (("x", ".across", "x1"), ("y", ".tick:not(.across)", "y1")):
-        ticks = [(number_of(text), at) for text, at in page.evaluate(TICKS, [group, place])]
+    steps = 1000.0 * np.arange(len(learned))
+    for group, place, numbers, drawn in (
+        (".across", "x1", steps, points[:, 0]),
+        (".tick:not(.across)", "y1", regret, points[:, 1]),
+    ):
+        ticks, place_of = axis(page, f".chart {group}", place, np.log10)
         assert len(ticks) > 2
-        shown = np.array([(math.log10(number), at) for number, at in ticks if number > 0])
-        slope, offset = np.polyfit(shown[:, 0], shown[:, 1], 1)
-        assert shown[:, 1] == pytest.approx(slope * shown[:, 0] + offset, abs=0.01)
-        there = numbers[axis] > 0
-        drawn = points[:, "xy".index(axis)]
-        assert drawn[there] == pytest.approx(slope * np.log10(numbers[axis][there]) + offset, abs=0.01)
-        for number, at in ticks:
-            digit = f"{number:e}"[0]
-            assert number == 0 or float(f"{number:.0e}") == pytest.approx(number)  # one digit
-            assert digit in "0125"
-            assert number > 0 or at == pytest.approx(drawn[0])  # before the first step
+        assert all(re.match(r"[0125]\.0+e", f"{number:e}") for number in ticks)
+        assert drawn[numbers > 0] == pytest.approx(place_of(numbers[numbers > 0]), abs=0.01)
+        assert ticks.get(0) in (None, pytest.approx(drawn[0]))  # before the first step
 
 
 def test_trainings_stand_side_by_side_or_alone(visitor):
@@ -108,7 +94,7 @@ def test_trainings_stand_side_by_side_or_alone(visitor):
     expect(summaries).to_have_text(re.compile("^fitted-q-small-0"))
     visitor.look()
     page.get_by_role("link", name=re.compile("^open")).first.click()
-    expect(page.locator("h2").first).to_have_text(re.compile("^Best:"))
+    see_heading(page, re.compile("^Best:"))
 
 
 def test_without_trainings_there_is_no_view_of_them(reader):
@@ -169,12 +155,12 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     canvas.click(position={"x": box["width"] / 2, "y": box["height"] * 0.7})
     expect(area).not_to_have_attribute("aria-valuetext", text)
     assert area.get_attribute("aria-valuetext").split(": ")[0] not in seen
-    page.get_by_role("button", name="where two disagree").click()
+    click(page, "where two disagree")
     page.get_by_role("combobox", name=re.compile("^and")).select_option("random")
     arrive(page, "by=differ&player=biggest-first&other=random")
     visitor.look()
     page.get_by_role("link", name="look at it").click()
-    expect(page.locator("h2").first).to_have_text("Before the throw")
+    see_heading(page, "Before the throw")
 
 
 def test_fingers_reach_every_position_of_the_map(visitor):
@@ -275,19 +261,6 @@ def test_every_view_works_in_the_colours_of_the_visitor(visitor, view):
     visitor.look()
 
 
-def test_the_map_is_drawn_in_many_colours(reader):
-    page = reader.visit("map?by=loss&player=biggest-first")
-    page.wait_for_function(
-        """() => {
-            const canvas = document.querySelector("canvas");
-            const pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
-            const seen = new Set();
-            for (let at = 0; at < pixels.length; at += 4) seen.add(pixels.slice(at, at + 3).join());
-            return seen.size > 20;
-        }"""
-    )
-
-
 def test_the_drill_asks_answers_and_counts(visitor):
     page = visitor.visit("drill?seed=3")
     best = solve(BOX)
@@ -304,6 +277,6 @@ def test_the_drill_asks_answers_and_counts(visitor):
             lost, rel=0.06
         )
         visitor.look()
-        page.get_by_role("button", name="next").click()
-    page.get_by_role("button", name="other positions").click()
+        click(page, "next")
+    click(page, "other positions")
     arrive(page, "seed=4")

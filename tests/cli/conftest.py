@@ -22,11 +22,11 @@ def run(capsys, monkeypatch):
 
 @pytest.fixture
 def ask(run):
-    """Return a function from the words of a command to its JSON, which must be all that it prints."""
+    """Return a function from the words of a command to its JSON, floats rounded, which must be all that it prints."""
 
     def asked(*words):
         status, out, err = run(*words, "--json")
         assert (status, err) == (0, "")
-        return json.loads(out)
+        return json.loads(out, parse_float=lambda digits: round(float(digits), 9))
 
     return asked

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 from itertools import product
 from unittest.mock import patch
 
-import gymnasium as gym
 import pytest
 
-from stb_gym import ENVIRONMENTS, ShutTheBox, Threes, __version__, register_game, save_policy, strategy
+from stb_gym import ShutTheBox, Threes, __version__, register_game, save_policy, strategy
 from stb_gym.cli import main, play
 from stb_gym.cli.rounds import par
-from stb_gym.games import GAMES, registry, rule
+from stb_gym.games import rule
 from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
@@ -60,7 +59,7 @@ def test_every_key_of_the_json_is_documented(ask, tmp_path):
 
 
 @pytest.fixture
-def coins():
+def coins(own_games):
     """Register a game with a rule named as one of Shut the Box, one that is on by default, and a fraction."""
 
     @dataclass(frozen=True, repr=False)
@@ -70,9 +69,7 @@ def coins():
         weight: float = rule(1.5, "what a coin weighs")
         name = "coins"
 
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(ENVIRONMENTS), patch.dict(gym.registry):
-        register_game(Coins)
-        yield Coins
+    register_game(Coins)
 
 
 @pytest.mark.slow
@@ -86,15 +83,15 @@ def test_rules_of_your_own_game_are_flags(ask, run):
     assert run("solve coins --score sum")[0] == 2
 
 
+@pytest.mark.usefixtures("own_games")
 def test_a_rule_may_not_have_the_flag_of_a_command(run):
     @dataclass(frozen=True, repr=False)
     class Taken(Threes):
         rounds: int = rule(3, "how many rounds", low=1, high=9)
         name = "taken"
 
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(ENVIRONMENTS), patch.dict(gym.registry):
-        register_game(Taken)
-        status, _, err = run("match taken --policy random,random")
+    register_game(Taken)
+    status, _, err = run("match taken --policy random,random")
     assert (status, "--rounds" in err) == (2, True)
 
 

@@ -6,40 +6,55 @@ from stb_gym.cli.program import COMMANDS
 from tests import every
 
 BOX, THREES = "shut-the-box --tiles 4", "threes --dice 2"
-AGENT = "tests.measure.test_meter:first_legal"
+AGENT, CARELESS = "tests.measure.test_meter:first_legal", "tests.cli.test_text:careless"
 LINES = [
+    "list",
     f"solve {BOX}",
     "solve threes --dice 1 --json",
     f"advise {BOX} --open 1,3 --roll 4 --json",
     f"solve {BOX} --objective shut --exact",
     "solve threes --dice 3 --worst",
     "solve shut-the-box --tiles 10 --dice 5",
+    "solve shut-the-box --start-open 5,3,4 --first-move 3 --ending-roll 9",
+    f"solve {BOX} --one-die any-time --one-die-forced",
+    f"solve {BOX} --variant full-house --start-open odd",
+    f"solve {THREES} --moon --free-face 0",
     f"certify {THREES}",
     f"hardness {THREES}",
+    "hardness shut-the-box --tiles 16 --dice 3",
     f"evaluate {BOX} --policy worst --lead 3 --departures",
+    f"evaluate {THREES} --policy optimal --lead 3 --after 2 --ties all-win --departures",
     f"evaluate {THREES} --policy random --objective at-most:3",
+    f"evaluate {THREES} --policy take-all --json",
     f"evaluate {THREES} --agent {AGENT}",
     f"evaluate {BOX} --agent {AGENT} --turns 50 --seed 2",
+    f"evaluate {BOX} --agent {CARELESS} --turns 50",
     f"simulate {THREES} --policy random --turns 100 --seed 1",
     f"compare {BOX} --policy random,worst",
-    f"compare {BOX} --policy biggest-first --exceptions 2 --objective shut",
+    "compare shut-the-box --tiles 6 --policy lowest-first --exceptions 2 --objective shut",
     f"states {BOX} --objective shut",
     f"states {THREES} --lead 4 --after 1",
     f"advise {BOX} --open 1,3 --roll 4",
-    f"advise {BOX} --open 1,2 --roll 12",
+    f"advise {BOX} --open 1,2 --roll 12 --objective shut",
+    "advise shut-the-box --tiles 20 --open 20",
     f"advise {THREES} --points 3 --dice-in-hand 1",
+    f"advise {THREES} --players 3 --roll 2,3",
+    f"advise {THREES} --lead 4 --holders 2 --roll 2,3",
     f"advise {THREES} --lead 4 --after 1 --ties nobody --roll 2,3",
     f"advise {BOX} --open 1,3 --depth 2",
+    f"advise {BOX} --open 1,3 --roll 4 --depth 1 --lead 3 --json",
     "advise shut-the-box --variant low-sum --open 1,4,5 --roll 9 --dice-in-hand 2",
     f"ask {BOX} --names 1 --moves",
-    f"grade {THREES} --answers tests/cli/answers.jsonl",
+    f"grade {THREES} --names 1 --moves --objective at-most:3 --answers tests/cli/answers.jsonl",
     f"list {THREES} --objective at-most:1",
     "list shut-the-box --variants --tiles 5",
-    f"round {BOX} --shut-wins",
+    f"round {BOX} --ties all-win --shut-wins",
     f"round {THREES} --policy worst,random",
+    f"round {THREES} --policy optimal,optimal",
     f"par {THREES} --after 3 --policy take-all,threes-only",
+    f"par {THREES} --after 20",
     f"match {THREES} --policy optimal,random --rounds 3 --begins winner",
-    f"match {BOX} --policy optimal,random,worst --rounds 2",
+    f"match {BOX} --policy optimal,random --policy worst --rounds 2 --begins loser",
     f"tournament {BOX} --policy optimal,random --limit 9",
 ]
 ERRORS = [
@@ -75,6 +90,8 @@ ERRORS = [
     "evaluate threes --agent no.such:agent",
     f"evaluate threes --agent {AGENT} --turns 1",
     f"evaluate threes --agent {AGENT} --lead 3",
+    f"evaluate {BOX} --agent {CARELESS} --illegal raise",
+    f"evaluate {BOX} --agent {AGENT} --no-masked",
     "evaluate --policy nobody.npz",
     "evaluate --tiles 9",
     "simulate threes",
@@ -118,6 +135,8 @@ ERRORS = [
     "list shut-the-box --variants --objective shut",
     "compare threes --policy optimal,random --objective shut",
     "evaluate threes --policy optimal --seed 5",
+    "play threes --dice 2 --against random --seat 3",
+    "play threes --dice 2 --against nobody",
     "play threes --ties nobody",
     "play shut-the-box --variant the-300 --against random",
     "watch",
@@ -125,6 +144,7 @@ ERRORS = [
     "watch threes --dice 2 --together --policy random,worst --rolls 3",
     "watch threes --ties all-win",
     "watch threes --turns 0",
+    "watch threes --dice 2 --policy biggest-first",
     "watch threes --turns 10001",
     "watch threes --turns 21 --out film.gif",
     "watch threes --turns 2 --rolls 3",
@@ -157,6 +177,11 @@ def test_help(run, snapshot, words):
     assert (status, err) == (0, "")
     assert "\n".join(line.rstrip() for line in out.splitlines()) == snapshot
     assert out.count("\n") < 40 or "--help-rules" in words
+
+
+def careless(observations, masks):
+    """Choose an illegal action."""
+    return masks.argmin(axis=1)
 
 
 @pytest.mark.parametrize("words", every(5, LINES, pytest.mark.slow))

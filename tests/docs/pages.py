@@ -10,7 +10,6 @@ from tests import ROOT
 DOCS = ROOT / "docs"
 README = ROOT / "README.md"
 PAGES = [README, *sorted(DOCS.rglob("*.md"))]
-TESTED_ELSEWHERE = [DOCS / "your_own_game.md"]  # its code runs beside its game
 
 
 class Block(NamedTuple):
@@ -27,15 +26,15 @@ def blocks_of(page: Path) -> list[Block]:
     return [Block(page, language, code) for language, code in found]
 
 
-BLOCKS = [block for page in PAGES if page not in TESTED_ELSEWHERE for block in blocks_of(page)]
+BLOCKS = [block for page in PAGES for block in blocks_of(page)]
 # The lines of stable-baselines3 are run with the tutorials.
 PYTHON = [block for block in BLOCKS if block.language == "python" and "Policy" not in block.code]
 SHELL = [line for block in BLOCKS if block.language == "sh" for line in (*block.code.splitlines(), "")]
 
 
-def commands_of(beginning: str, lines: list[str] = SHELL) -> list[str]:
+def commands_of(beginning: str) -> list[str]:
     """Return the commands that begin so, each once."""
-    return list(dict.fromkeys(line for line in lines if line.startswith(beginning) and line and line[0] != "#"))
+    return list(dict.fromkeys(line for line in SHELL if line.startswith(beginning) and line and line[0] != "#"))
 
 
 def figures(text: str) -> list[str]:
@@ -53,12 +52,12 @@ def is_printed(figure: str, printed: str) -> bool:
     return any(f"{float(number.rstrip('%')):.{decimals}f}" == figure.rstrip("%") for number in numbers)
 
 
-def promised_below(command: str, lines: list[str] = SHELL) -> list[str]:
+def promised_below(command: str) -> list[str]:
     """Return the figures in the comments below a command, wherever it stands."""
-    places = [place for place, line in enumerate(lines) if line == command]
+    places = [place for place, line in enumerate(SHELL) if line == command]
     return [
         figure
         for place in places
-        for comment in takewhile(lambda line: line.startswith("#"), lines[place + 1 :])
+        for comment in takewhile(lambda line: line.startswith("#"), SHELL[place + 1 :])
         for figure in figures(comment)
     ]

@@ -1,4 +1,4 @@
-"""Agents of twelve libraries learn a little and are measured, in each library's own words.
+"""Agents of eleven libraries learn a little and are measured, in each library's own words.
 
 PettingZoo tests the rounds whose seats are all agents; in verifiers and OpenEnv, strategies play in words. `make
 libraries` makes their environment; no test is skipped without a library.

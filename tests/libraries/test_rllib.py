@@ -52,11 +52,10 @@ def best(module):
     return agent
 
 
-@pytest.mark.parametrize("runners", [0, 1], ids=["in this process", "in another one"])
-def test_first_line(runners):
-    """The prefix `stb_gym:` lets other processes import the package."""
+def test_first_line():
+    """The prefix `stb_gym:` lets another process import the package."""
     config = PPOConfig().environment(f"stb_gym:{BOX}", env_config=FLOATS).training(**SMALL)
-    module = trained(config.env_runners(num_env_runners=runners), 1)
+    module = trained(config.env_runners(num_env_runners=1), 1)
     assert stb_gym.RegretMeter(gym.make(BOX, **FLOATS))(best(module)).regret > 0
 
 

@@ -126,12 +126,6 @@ def test_turns_that_all_end_alike_have_no_error():
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)
 
 
-def test_of_equal_differences_the_first_is_named_whatever_their_rounding():
-    one, other = {0: 0.3, 1: 0.1, 5: 0.6}, {0: 0.1, 1: 0.1, 5: 0.8}
-    assert 0.3 - 0.1 < (0.3 + 0.1) - (0.1 + 0.1)
-    assert compare(one, other).at == 0
-
-
 def test_turns_of_an_environment_are_played_for_its_objective():
     game = ShutTheBox(tiles=3)
     env = gym.make("stb_gym/ShutTheBoxShut-v0", tiles=3)

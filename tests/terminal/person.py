@@ -45,9 +45,3 @@ def position_at(game, **where):
     """Return the position that a person's words name."""
     held, dice, roll = words_of(game).locate(where)
     return Position(held, dice, (), roll, legal_moves(game, held, dice, roll))
-
-
-def move_of(game, position, named):
-    """Return the move at a position that the rules name so."""
-    [move] = [move for move in position.moves if game.actions[move.action] == named]
-    return move

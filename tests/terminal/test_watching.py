@@ -1,8 +1,5 @@
 """Turns of strategies and policies: their choices, given dice, lines and films."""
 
-from itertools import product
-from math import prod
-
 import numpy as np
 import pytest
 from PIL import Image, ImageSequence
@@ -44,12 +41,6 @@ def test_a_strategy_chooses_as_its_policy_does(game, solved):
                 assert (move.action if move else None) == (policy[node] if position.moves else None)
 
 
-def test_choices_of_the_random_strategy_are_drawn_from_its_weights(solved):
-    choose = chooser(coach_alone(solved(NINE)), "random", random())
-    position = position_at(NINE, open=[1, 4, 5, 8], roll=9)
-    assert 170 < sum(choose(position) == position.moves[0] for _ in range(400)) < 230
-
-
 @pytest.mark.slow
 def test_a_box_too_large_for_tables_is_played_by_every_strategy_it_has():
     coach, lost = coach_alone(solve_boards(ShutTheBox(tiles=16, dice=3))), []
@@ -58,12 +49,6 @@ def test_a_box_too_large_for_tables_is_played_by_every_strategy_it_has():
     assert lost[0] == lost[1] == 0 < lost[2] < lost[3] < lost[4]
     with pytest.raises(ValueError, match="approximation"):
         chooser(coach, "approximation", random())
-
-
-@pytest.mark.parametrize(("player", "fault"), [("biggest-first", "strategy"), (np.zeros(3, int), "policy")])
-def test_players_that_do_not_fit_are_refused(player, fault, solved):
-    with pytest.raises(ValueError, match=fault):
-        chooser(coach_alone(solved(THREES)), player, random())
 
 
 @pytest.mark.parametrize(
@@ -117,33 +102,6 @@ def test_the_words_below_the_pictures_of_a_film(solved, monkeypatch, snapshot):
     turn = play("random", coach, chooser(coach, "random", random(1)), random(3))
     assert len(list(frames(turn))) == len(words)
     assert words == snapshot
-
-
-def share(scores, seat, after=()):
-    """Return the win of a seat by trying all scores that those after it may make."""
-    won = 0.0
-    for later in product(*(each.items() for each in after)):
-        everybody = [*scores, *(score for score, _ in later)]
-        won += (scores[seat] == min(everybody)) / everybody.count(scores[seat]) * prod(chance for _, chance in later)
-    return won
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes(dice=3)], ids=str)
-def test_in_a_round_a_move_loses_what_it_makes_less_likely_to_win(game, solved):
-    best, names = solved(game), ["worst", "optimal-score", "random"]
-    scores_of = [best.evaluate(strategy(game, name)).score_distribution for name in names]
-    turns, mistakes = list(play_together(Round(game, 3), [(name, name) for name in names], range(8))), 0
-    assert [turn.name for turn in turns] == names * 8
-    for at, turn in enumerate(turns):
-        seat, before = at % 3, [earlier.score for earlier in turns[at - at % 3 : at]]
-        wins = {score: share([*before, score], seat, scores_of[seat + 1 :]) for score in best.tables.scores.tolist()}
-        reference = coach_alone(solved(game, np.vectorize(wins.get, [float])))
-        assert turn.coach.start == pytest.approx(reference.start)
-        for step in turn.steps:
-            assert turn.coach.loss(*step) == pytest.approx(reference.loss(*step), abs=1e-9)
-            mistakes += turn.coach.loss(*step) > 0.01
-    assert mistakes > 5
 
 
 # Given dice
