@@ -369,7 +369,6 @@ class Round:
             company = standings.worth_before(company, seats[-1].chances)
         return RoundSolution(self, tuple(reversed(seats)), tuple(replies))
 
-    @checked
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
         """Return the exact chances of a line-up.
 

@@ -3,7 +3,7 @@
 A standing is the lead, which is the best final score so far, and the number of players who hold it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -147,7 +147,7 @@ def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
 
 def check_lineup(contest: str, strategies: Any, players: int | None = None) -> None:
     """Raise a ValueError unless there is one strategy per player, if the number of players is known."""
-    if isinstance(strategies, str):
-        raise ValueError(f"a {contest} takes a list of strategies, not {quoted(strategies)} alone")
+    if isinstance(strategies, str) or not isinstance(strategies, Sequence):
+        raise ValueError(f"a {contest} takes a list of strategies, not {quoted(strategies)}")
     if players is not None and len(strategies) != players:
         raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")

@@ -21,7 +21,6 @@ from math import fsum
 
 import numpy as np
 
-from stb_gym.arguments import checked
 from stb_gym.games import Game, check_choice, check_game, check_integer
 from stb_gym.rounds.standings import TIES, Array, check_lineup
 from stb_gym.solver import Policy
@@ -62,7 +61,6 @@ class Tournament:
         return float(self.rounds @ np.arange(len(self.rounds)))
 
 
-@checked
 def tournament(
     game: Game,
     strategies: Sequence[str | Policy],
