@@ -166,13 +166,13 @@ class LargeStepper(Stepper):
         if observations.ndim not in (1, 2) or observations.shape[-1] != width:
             raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observations.shape}")
         rows = np.atleast_2d(observations)
-        board = (rows[:, : self._tiles] > 0) @ (1 << np.arange(self._tiles))
+        board = (rows[:, : self._tiles] > 0) @ (1 << np.arange(self._tiles)) & self._full
         shown = rows[:, self._tiles :] > 0
         thrown = shown.any(axis=1)
         nodes = np.where(thrown, shown.argmax(axis=1), self._end) << self._bits | board
         # Without an open tile nothing is thrown. Nor is it after a first throw that leaves no move.
         occurs = (thrown == (board > 0)) | (board == self._full)
-        occurs &= (board & ~self._full == 0) & (self.observe(nodes) == rows).all(axis=1)
+        occurs &= (self.observe(nodes) == rows).all(axis=1)
         if not occurs.all():
             raise ValueError(f"{rows[occurs.argmin()].tolist()} is no observation of {self.game}")
         return nodes.reshape(observations.shape[:-1])[()]
