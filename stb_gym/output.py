@@ -303,9 +303,8 @@ class Progress:
 
     Args:
         words: what is done, such as "games played".
-        total: how much there is to do; None if unknown.
+        total: how much there is to do.
         unit: what is counted, such as "steps".
-        initial: how much was done before.
 
     Example:
         >>> with Progress("rows of boards solved", total=3) as progress:
@@ -313,13 +312,12 @@ class Progress:
         ...         progress.tell(row + 1)
     """
 
-    def __init__(self, words: str, total: float | None = None, unit: str = "", *, initial: float = 0) -> None:
+    def __init__(self, words: str, total: float, unit: str = "") -> None:
         from tqdm import tqdm  # takes a moment to import
 
         tqdm.monitor_interval = 0  # no thread of its own
         self._bar: Any = tqdm(
-            desc=escaped(words), total=total, unit=f" {unit}", initial=initial,
-            unit_scale=total is None or total >= 1000, delay=2,
+            desc=escaped(words), total=total, unit=f" {unit}", unit_scale=total >= 1000, delay=2,
             mininterval=1 if sys.stderr is not None and sys.stderr.isatty() else 10, disable=sys.stderr is None,
         )  # fmt: skip
 
@@ -330,15 +328,12 @@ class Progress:
         with suppress(OSError):
             self._bar.close()
 
-    def tell(self, done: float | None = None, total: float | None = None, *, note: str | None = None) -> None:
-        """Show how much of the total is done so far, and a note; None leaves a value as it was."""
+    def tell(self, done: float, note: str | None = None) -> None:
+        """Show how much of the total is done so far, and a note; None leaves the note as it was."""
         with suppress(OSError):  # a standard error that is closed or full does not stop the work
-            if total is not None:
-                self._bar.total = total
             if note is not None:
                 self._bar.set_postfix_str(escaped(note), refresh=False)
-            if done is not None:
-                self._bar.update(done - self._bar.n)
+            self._bar.update(done - self._bar.n)
 
 
 @contextmanager

@@ -29,7 +29,6 @@ from stb_gym.games import (
 from stb_gym.large import BoardValues, evaluate_boards, solve_boards
 from stb_gym.measure import (
     RegretMeter,
-    hardness_of_boards,
     is_policy,
     kept_policies,
     load_policy,
@@ -40,7 +39,7 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import Progress, tracked, write_aside
+from stb_gym.output import tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
     Goal,
@@ -156,7 +155,7 @@ def policy_of(game: Game, name: str) -> Playable:
 
 
 def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
-    """Return perfect (or the worst) play of a turn, with progress if the game is too large for tables.
+    """Return perfect (or the worst) play of a turn.
 
     Raises:
         ValueError: if fractions are needed and the game is too large for tables.
@@ -166,8 +165,7 @@ def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool =
         return solve_tables(game, goal, worst=worst, exact=exact)
     if exact:
         raise ValueError("fractions are for games that fit into tables")
-    with Progress("boards solved", unit="rows") as progress:
-        return solve_boards(game, goal, progress.tell, worst=worst)
+    return solve_boards(game, goal, worst=worst)
 
 
 def imported(name: str, option: str) -> Any:
@@ -297,13 +295,8 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
     Returns:
         The numbers of `stb_gym.measure.Hardness`; gaps are shares of random play's regret.
     """
-    goal = objective_of(game, objective)
-    if fits(game):
-        found = measure_hardness(game, goal)
-    else:
-        with Progress("boards measured", unit="rows") as progress:
-            found = hardness_of_boards(game, goal, progress.tell)
-    return heading(game, goal) | found.summary()
+    found = measure_hardness(game, objective)
+    return heading(game, found.objective) | found.summary()
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -410,8 +403,7 @@ def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = 
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
-    with Progress("boards evaluated", unit="rows") as progress:
-        return evaluate_boards(best, policy, progress.tell)
+    return evaluate_boards(best, policy)
 
 
 def _numbers(policy: str, found: Any) -> Answer:
@@ -428,8 +420,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
         if turns is None and meter.is_exact:
             return about | _numbers(agent, meter(plays, masked=masked))
         turns = SAMPLED_TURNS if turns is None else turns
-        with Progress("playing", turns, "turns") as progress:
-            sampled = meter.sample(plays, turns, seed, masked=masked, progress=progress.tell)
+        sampled = meter.sample(plays, turns, seed, masked=masked)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
     numbers = {**sampled.summary(), "interval": list(sampled.interval)}
@@ -449,8 +440,7 @@ def simulate(
         turns: How many turns.
         seed: Seed of the dice.
     """
-    with Progress("playing", turns, "turns") as progress:
-        played = simulate_turns(game, policy_of(game, policy), turns, seed, objective, progress.tell)
+    played = simulate_turns(game, policy_of(game, policy), turns, seed, objective)
     return heading(game, objective_of(game, objective)) | {
         "policy": policy,
         "turns": turns,

@@ -10,7 +10,6 @@ open tiles come first. Only sums over the nodes and the costliest mistakes are s
 `stb_gym.solver.evaluation`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,6 +20,7 @@ from stb_gym.games import IntArray, Roll, rolls, words_of
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import BoardValues, random_value
+from stb_gym.output import tracked
 from stb_gym.solver import Measured, Mistake, Move, RulePolicy, StateScorePolicy, UniformRandom, choice_at
 
 MISTAKES_KEPT = 100
@@ -140,15 +140,12 @@ class TurnSums:
 
 
 @checked
-def evaluate_boards(
-    optimum: BoardValues, policy: RulePolicy, progress: Callable[[int, int], None] | None = None
-) -> BoardEvaluation:
+def evaluate_boards(optimum: BoardValues, policy: RulePolicy) -> BoardEvaluation:
     """Measure a policy that looks at the states its moves lead to against perfect play, exactly.
 
     Args:
         optimum: perfect play, see `solve_boards`.
         policy: the policy.
-        progress: called after every row with the number of rows done so far, and of all rows.
 
     Raises:
         TypeError: if `optimum` or `policy` is something else.
@@ -170,7 +167,7 @@ def evaluate_boards(
     _throw_first(optimum, policy, grid, flow.visits, sums)
     bests = RowMoves(grid, utility[-1], np.maximum, -np.inf)
     nodes = np.arange(len(grid.thrown))[:, None] * grid.rows * grid.columns + np.arange(grid.columns)
-    for row in reversed(range(grid.rows)):
+    for row in tracked(reversed(range(grid.rows)), "boards evaluated", "rows", grid.rows):
         played = flow.through(row)
         best = bests.reduce(row)
         visits = grid.chances.T @ flow.visits[:, row]
@@ -179,8 +176,6 @@ def evaluate_boards(
         sums.end(grid.final_scores(row), np.where(has_move, 0, visits).sum(axis=0))
         is_as_good = ~has_move | optimum.is_as_good(played, best)
         sums.choose(nodes + row * grid.columns, np.where(has_move, visits, 0), np.where(is_as_good, 0, best - played))
-        if progress:
-            progress(grid.rows - row, grid.rows)
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
     goal = optimum.objective
     value = float(goal.sign * (goal.utilities(sums.scores) @ sums.chances)) + 0.0

@@ -1,7 +1,7 @@
 """What evaluations mean in play: two score distributions, a policy's costly mistakes, and sampled turns."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import Game, IntArray, check_chances, check_integer, words_of
+from stb_gym.output import tracked
 from stb_gym.solver import (
     Goal,
     Measured,
@@ -182,7 +183,6 @@ def simulate(
     turns: int,
     seed: int | None = None,
     objective: Goal = "score",
-    progress: Callable[[int], None] = lambda played: None,
 ) -> Simulation:
     """Play turns to their ends and compare their mean with the exact value.
 
@@ -192,7 +192,6 @@ def simulate(
         turns: how many, 2 or more.
         seed: of the dice and of the policy's own random choices.
         objective: what a turn is played for, see `stb_gym.solve`.
-        progress: called after each batch with the number of turns played so far.
 
     Raises:
         ValueError: if an argument is not allowed.
@@ -219,7 +218,8 @@ def simulate(
         else partial(_array_actions, np.asarray(policy), stepper, random)
     )
     scores = np.empty(turns, np.int64)
-    for first in range(0, turns, GAMES_AT_ONCE):
+    firsts = range(0, turns, GAMES_AT_ONCE)
+    for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
         batch = scores[first : first + GAMES_AT_ONCE]
         env = TurnVectorEnv(game, len(batch), illegal="raise")
         observations, _ = env.reset(seed=dice_seed + first)
@@ -230,7 +230,6 @@ def simulate(
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
-        progress(first + len(batch))
     values = goal.sign * goal.utilities(scores)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
 

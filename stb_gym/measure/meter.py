@@ -1,6 +1,5 @@
 """The meter: an agent's regret against perfect play."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -142,7 +141,6 @@ class RegretMeter:
         seed: int = 0,
         deterministic: bool = True,
         masked: bool | None = None,
-        progress: Callable[[int, int], None] = lambda played, turns: None,
     ) -> SampledEvaluation:
         """Measure an agent by turns that it plays, with the exact loss of each of its choices.
 
@@ -153,7 +151,6 @@ class RegretMeter:
                 reveal them draws by its own random numbers.
             deterministic: see the call.
             masked: see the call.
-            progress: called from time to time with the number of turns played, and of all.
 
         Raises:
             TypeError: as the call does, at the positions that occur.
@@ -172,7 +169,7 @@ class RegretMeter:
         stepper = stepper_of(self.game)
         throws, draws = np.random.SeedSequence(seed).spawn(2)
         games = games_of(self._env, self._view, stepper, turns, throws)
-        return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws, progress)
+        return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws)
 
     @property
     def played(self) -> Any:

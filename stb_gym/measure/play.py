@@ -5,7 +5,7 @@ agents see the positions of play through their wrappers alone (`Positions`). Whe
 position, copies of the environment are played (`Copies`), or the vector environment of stable-baselines3 (`Vector`).
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from stb_gym.games import IntArray
 from stb_gym.large import BoardValues
 from stb_gym.measure.agents import AgentView, Player, joined, layers_of
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
+from stb_gym.output import tracked
 from stb_gym.solver import Solution
 
 AT_ONCE = 4096  # games
@@ -160,7 +161,6 @@ def play_turns(
     illegal: str,
     turns: int,
     seed: np.random.SeedSequence,
-    progress: Callable[[int, int], None],
 ) -> SampledEvaluation:
     """Let an agent play turns, and measure its choices; see `RegretMeter.sample`.
 
@@ -172,7 +172,6 @@ def play_turns(
         illegal: what an illegal action does.
         turns: how many turns are played.
         seed: of the actions that are drawn from the agent's probabilities.
-        progress: called with the number of turns played, and of all.
 
     Raises:
         ValueError: if an illegal action raises, and the agent takes one; or if a wrapper changes what is played.
@@ -183,36 +182,42 @@ def play_turns(
     begins = np.ones(count, np.bool_)
     ends = np.empty(turns, np.int64)
     choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
-    while (turn < turns).any():
-        everyone = games.is_whole or player.remembers
-        places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
-        node = games.nodes[places]
-        masks = stepper.masks(node).view(np.bool_)
-        answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
-        if answered.ndim == 1:
-            action = answered
-        else:
-            upper = answered.cumsum(axis=1, dtype=float)
-            action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
-        is_legal = masks[np.arange(len(node)), action]
-        refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
-        if illegal == "raise" and refused.any():
-            where = stepper.describe(int(node[refused.argmax()]))
-            raise ValueError(f"the agent takes an illegal action at {where}")
-        counts = turn[places] < turns
-        measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
-        choices.append((turn[places][counts], node[counts], *measured))
-        reached, over = games.step(places, action)
-        if ((stepper.ending(reached) > 0) != over).any() or (
-            stepper.state_of(reached) != stepper.after(node, action)
-        ).any():
-            raise ValueError(
-                "a wrapper does not take the actions of the agent one by one, or truncates turns: record the losses of "
-                "play with RecordRegret"
-            )
-        ends[turn[places[over & counts]]] = reached[over & counts]
-        begins[places] = over
-        turn[places[over]] += count
-        progress(turns - int(np.maximum(-((turn - turns) // count), 0).sum()), turns)
+
+    def played() -> Iterator[tuple[int, int]]:
+        """Play all turns. Yield each that is over, with the node at which it ended."""
+        while (turn < turns).any():
+            everyone = games.is_whole or player.remembers
+            places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
+            node = games.nodes[places]
+            masks = stepper.masks(node).view(np.bool_)
+            answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
+            if answered.ndim == 1:
+                action = answered
+            else:
+                upper = answered.cumsum(axis=1, dtype=float)
+                action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
+            is_legal = masks[np.arange(len(node)), action]
+            refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
+            if illegal == "raise" and refused.any():
+                where = stepper.describe(int(node[refused.argmax()]))
+                raise ValueError(f"the agent takes an illegal action at {where}")
+            counts = turn[places] < turns
+            measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
+            choices.append((turn[places][counts], node[counts], *measured))
+            reached, over = games.step(places, action)
+            if ((stepper.ending(reached) > 0) != over).any() or (
+                stepper.state_of(reached) != stepper.after(node, action)
+            ).any():
+                raise ValueError(
+                    "a wrapper does not take the actions of the agent one by one, or truncates turns: record the "
+                    "losses of play with RecordRegret"
+                )
+            ended = places[over & counts]
+            yield from zip(turn[ended].tolist(), reached[over & counts].tolist(), strict=True)
+            begins[places] = over
+            turn[places[over]] += count
+
+    for number, node in tracked(played(), "turns played", "turns", turns):
+        ends[number] = node
     columns = [np.concatenate(column) for column in zip(*choices, strict=True)]
     return SampledEvaluation(optimum, stepper, player.masked, ends, *columns)
