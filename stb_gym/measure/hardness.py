@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from stb_gym.games import Game, fits
-from stb_gym.large import evaluate_boards, solve_boards, values_of_random_play
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large.solve import values_of_random_play
 from stb_gym.solver import (
     GameOrEnv,
     Goal,

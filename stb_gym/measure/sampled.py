@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
 from stb_gym.games import IntArray
-from stb_gym.large import BoardValues, random_value
+from stb_gym.large import BoardValues
+from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks
 from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 

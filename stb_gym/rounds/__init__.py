@@ -7,7 +7,7 @@
   rounds at once; `self_play`: all seats of many rounds; `meter`: the exact regret of an agent in a round.
 """
 
-from stb_gym.rounds.env import RoundEnv, StandingEnv, register_rounds
+from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.equilibrium import (
     BestResponse,
     INDIFFERENT,
@@ -31,6 +31,6 @@ from stb_gym.rounds.vector_env import RoundVectorEnv
 __all__ = [
     "BEGINS", "ENDS", "INDIFFERENT", "TIES", "BestResponse", "Departures", "Opponents", "Outcome", "Par", "Play",
     "Reply", "Round", "RoundEnv", "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundStrategy",
-    "RoundVectorEnv", "Seat", "SelfPlayVectorEnv", "Series", "StandingEnv", "Standings", "Tournament", "departures",
-    "match", "opponents_of", "pars", "register_rounds", "series", "shares", "tournament",
+    "RoundVectorEnv", "Seat", "SelfPlayVectorEnv", "Series", "Standings", "Tournament", "departures",
+    "match", "opponents_of", "pars", "series", "shares", "tournament",
 ]  # fmt: skip

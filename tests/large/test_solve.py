@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.large import boards_of, random_value, solve_boards
+from stb_gym.large import boards_of, solve_boards
 from stb_gym.large import grid as board_grid
+from stb_gym.large.solve import random_value
 from stb_gym.solver import UniformRandom, objective_of
 from tests.twins import GOALS, boxes
 

@@ -7,7 +7,8 @@ import pytest
 import stb_gym
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import entry_of
-from stb_gym.rounds import TIES, Round, RoundMeter, RoundVectorEnv, opponents_of, register_rounds
+from stb_gym.rounds import TIES, Round, RoundMeter, RoundVectorEnv, opponents_of
+from stb_gym.rounds.env import register_rounds
 from stb_gym.rounds.matches import endings_of
 from tests.measure.test_meter import first_legal, uniform
 
