@@ -221,24 +221,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._moved[:] = False
         self._begun = True
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return the result of a method, or an attribute, for each game, as Gymnasium's own vector environments do.
-
-        Arrays and tuples over the games are split; anything else is the same for all games.
-
-        Raises:
-            AttributeError: if there is no such attribute.
-        """
-        value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
-        if callable(value):
-            value = value(*args, **kwargs)
-        over_games = isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-        return tuple(value) if over_games and len(value) == self.num_envs else (value,) * self.num_envs
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of each game; see `call`."""
-        return self.call(name)
-
     def render(self) -> tuple[Any, ...] | None:
         """Draw every game.
 

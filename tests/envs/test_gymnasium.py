@@ -91,14 +91,16 @@ def steps(env, count=30):
     """Yield a reset and random steps, mostly legal; in DISABLED mode also the resets of what is over."""
     env.action_space.seed(0)
     random = np.random.default_rng(0)
-    yield env.reset(seed=0)
+    yield (begun := env.reset(seed=0))
+    masks = begun[-1]["action_mask"]
     for _ in range(count):
-        masks = np.array(env.unwrapped.call("action_masks"))
         legal = (masks * random.random(masks.shape)).argmax(axis=1)
         step = env.step(np.where(random.random(COUNT) < 0.2, env.action_space.sample(), legal))
         yield step
+        masks = step[-1]["action_mask"]
         if env.metadata["autoreset_mode"] == AutoresetMode.DISABLED and step[2].any():
-            yield env.reset(options={"reset_mask": step[2]})
+            yield (begun := env.reset(options={"reset_mask": step[2]}))
+            masks = begun[-1]["action_mask"]
 
 
 @pytest.mark.slow
