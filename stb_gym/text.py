@@ -236,6 +236,7 @@ class TextGame:
     @checked
     def answer(self, action: int) -> str:
         """Return an action as `parse` reads it, such as "shut 4,5" or "keep 2"."""
+        check_integer("action", action, 0, len(self.game.actions) - 1)
         move = dict(self._words.move(action))
         if self._names and "tiles" in move:
             move["tiles"] = [self._name(tile) for tile in move["tiles"]]

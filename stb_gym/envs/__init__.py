@@ -6,7 +6,7 @@
 - `registration`: the ids.
 """
 
-from stb_gym.envs.env import LARGEST_SEED, StepperEnv, TurnEnv, game_for, stepper_of
+from stb_gym.envs.env import LARGEST_SEED, StepperEnv, TurnEnv, game_for, options_of, stepper_of
 from stb_gym.envs.registration import (
     ENVIRONMENTS,
     Environment,
@@ -22,5 +22,5 @@ from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 __all__ = [
     "ENVIRONMENTS", "LARGEST_SEED", "Environment", "MaskInObservation", "Step", "Stepper", "StepperEnv", "TableStepper",
     "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "game_for",
-    "game_of_environment", "masked_id", "register", "stepper_of",
+    "game_of_environment", "masked_id", "options_of", "register", "stepper_of",
 ]  # fmt: skip

@@ -301,7 +301,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if seed is not None:
             check_integer("seed", seed, 0, LARGEST_SEED)
             super().reset(seed=int(seed))
-        state, throws = self.stepper.beginnings(options) if options else self._first
+        state, throws = self.stepper.beginnings(options_of(options)) if options else self._first
         self._throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
         self._node = int(self.stepper.nodes(state, self._throw))
         self._last = None
@@ -394,6 +394,13 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Close the window if there is one."""
         if self._window is not None:
             self._window.close()
+
+
+def options_of(options: Any) -> dict[str, Any]:
+    """Return a copy of the options of a reset; raise TypeError if they are no dictionary."""
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"options of reset must be a dictionary, such as {{'roll': 5}}, not {quoted(options)}")
+    return dict(options or {})
 
 
 def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = None) -> Stepper:

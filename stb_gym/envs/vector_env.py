@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.env import LARGEST_SEED, StepperEnv
+from stb_gym.envs.env import LARGEST_SEED, StepperEnv, options_of
 from stb_gym.envs.rendering import draw, draw_nothing
 from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
@@ -116,7 +116,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ValueError: if `options` names no position of the game, or one without a legal move; if the mask chooses no
                 game; or if there is not one seed per game.
         """
-        where = {**(options or {})}
+        where = options_of(options)
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):

@@ -61,7 +61,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for
+from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
 from stb_gym.envs.registration import NAMESPACE, masked_id, register
 from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
 from stb_gym.rounds.equilibrium import Round
@@ -280,7 +280,7 @@ class RoundEnv(SeatEnv, TurnEnv):
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split the options of a reset into those of the turn and those of the standing."""
-    turn = dict(options or {})
+    turn = options_of(options)
     return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
 
 

@@ -198,6 +198,8 @@ def test_observations_are_the_same_in_every_type(dtype):
 
 
 ERRORS = {
+    "options of another type": lambda: gym.make(BOX).reset(options="x"),
+    "options in a list": lambda: TurnVectorEnv("threes", 3).reset(options=["x"]),
     "no legal move at a roll": lambda: gym.make(BOX).reset(options={"open": [1, 2], "roll": 12}),
     "no such rule": lambda: gym.make(BOX, tile=5),
     "illegal": lambda: gym.make(BOX, illegal="ignore"),
