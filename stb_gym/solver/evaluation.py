@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import words_of
 from stb_gym.solver.choices import PerfectPlay
-from stb_gym.solver.tables import TurnTables
+from stb_gym.solver.tables import Level, TurnTables
 
 if TYPE_CHECKING:
     from stb_gym.solver.solution import Solution
@@ -185,11 +185,16 @@ class Evaluation(Measured):
         return self.optimum.objective.illegal_utility(self.tables.final_score)
 
     @cached_property
+    def utilities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The expected utility of every state [S] and node [N] under the policy."""
+        final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
+        return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
+
+    @cached_property
     def value(self) -> float:  # type: ignore[override]
         """Expected value of a turn."""
-        tables, goal = self.tables, self.optimum.objective
-        utility, _ = expected(tables, self.weights, goal.utilities(tables.final_score).astype(float))
-        return float(goal.sign * (utility[tables.start] + self.illegal_mass * self._illegal_utility))
+        by_state, _ = self.utilities
+        return float(self.optimum.objective.sign * by_state[self.tables.start])
 
     @cached_property
     def loss(self) -> NDArray[np.float64]:
@@ -292,7 +297,10 @@ class Evaluation(Measured):
 
 
 def expected(
-    tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
+    tables: TurnTables,
+    weights: NDArray[np.float64],
+    utility: NDArray[np.float64],
+    illegal: NDArray[np.float64] | None = None,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Return the expected utility of every state [S] and node [N] under a policy.
 
@@ -300,8 +308,14 @@ def expected(
         tables: the arrays of the game.
         weights: [E] the probability of every edge at its node.
         utility: [S] the utility of a turn that ends at the state.
+        illegal: [N] the utility of illegal actions, times their probability; 0 if not given.
     """
-    return tables.sweep(utility, lambda after, level: level.reduce(np.add, weights[level.edges] * after))
+
+    def choose(after: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+        legal = level.reduce(np.add, weights[level.edges] * after)
+        return legal if illegal is None else legal + illegal[level.nodes][level.live]
+
+    return tables.sweep(utility, choose)
 
 
 def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
