@@ -21,7 +21,7 @@ from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import BoardValues, random_value
 from stb_gym.output import tracked
-from stb_gym.solver import Measured, Mistake, Move, RulePolicy, StateScorePolicy, UniformRandom, choice_at
+from stb_gym.solver import Measured, Mistake, RulePolicy, StateScorePolicy, UniformRandom, choice_at
 
 MISTAKES_KEPT = 100
 
@@ -85,7 +85,7 @@ class BoardEvaluation(Measured):
             held, dice, roll = self._node(node)
             choice = choice_at(self.optimum, held, dice, roll)
             position = words_of(self.optimum.game).node(held, dice, roll)
-            plays = choice.moves[_weights(self.policy, choice.moves).argmax()].action
+            plays = choice.moves[self.policy.probabilities(choice.moves).argmax()].action
             mistakes.append(Mistake(node, position, plays, choice.best[0].action, visits, loss))
         return mistakes
 
@@ -191,7 +191,7 @@ def _throw_first(optimum: BoardValues, policy: RulePolicy, grid: Grid, visits: F
     for roll, count in enumerate(known.counts.tolist()):
         chance = np.array([count / known.counts.sum()])
         choice = choice_at(optimum, held, dice, known.shown[roll])
-        weights = _weights(policy, choice.moves)
+        weights = policy.probabilities(choice.moves)
         node = np.array([(roll + 1) * grid.rows * grid.columns - 1])
         sums.choose(node, chance, weights @ np.array(choice.loss)[:, None])
         for move, weight in zip(choice.moves, weights, strict=True):
@@ -199,14 +199,6 @@ def _throw_first(optimum: BoardValues, policy: RulePolicy, grid: Grid, visits: F
                 visits.reshape(-1)[optimum.places(np.array([move.held]), move.dice)] += chance * weight
             else:
                 sums.end(np.array([game.final_score(move.held)]), chance * weight)
-
-
-def _weights(policy: RulePolicy, moves: list[Move]) -> FloatArray:
-    """Return [M] the probabilities with which a policy makes the moves of a node."""
-    if isinstance(policy, UniformRandom):
-        return np.full(len(moves), 1 / len(moves))
-    _, held, dice = np.array(moves).T
-    return (np.arange(len(moves)) == policy.scores(held, dice).argmax()).astype(float)
 
 
 class _GreedyFlow:

@@ -5,7 +5,7 @@ every node. Entries of nodes without a legal action are ignored (`solve` and the
 needs no array, so it plays games of any size.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.games import ILLEGAL, IntArray, check_choice
 from stb_gym.output import quoted
+from stb_gym.solver.choices import Move
 from stb_gym.solver.objectives import finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
 
@@ -51,10 +52,19 @@ class StateScorePolicy:
         fault = f"score must give a finite number for each of {held.size} states"
         return finite_numbers(self.score(held, dice), held.shape, fault)
 
+    def probabilities(self, moves: Sequence[Move]) -> NDArray[np.float64]:
+        """Return [M] the probability of each move of a node."""
+        _, held, dice = np.array(moves).T
+        return np.eye(len(moves))[self.scores(held, dice).argmax()]
+
 
 @dataclass(frozen=True)
 class UniformRandom:
     """Play every legal move with the same probability."""
+
+    def probabilities(self, moves: Sequence[Move]) -> NDArray[np.float64]:
+        """Return [M] the probability of each move of a node."""
+        return np.full(len(moves), 1 / len(moves))
 
 
 RulePolicy = StateScorePolicy | UniformRandom
