@@ -153,6 +153,14 @@ def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.r
     return Copies(single[-1], min(COPIES, turns), seed)
 
 
+def draw_actions(answers: NDArray[Any], random: np.random.Generator) -> IntArray:
+    """Return actions [B]: the answers if they are actions [B], or drawn from probabilities [B, A]."""
+    if answers.ndim == 1:
+        return answers
+    upper = answers.cumsum(axis=1, dtype=float)
+    return (upper > random.random((len(answers), 1)) * upper[:, -1:]).argmax(axis=1)
+
+
 def play_turns(
     optimum: Solution | BoardValues,
     games: Games,
@@ -191,11 +199,7 @@ def play_turns(
             node = games.nodes[places]
             masks = stepper.masks(node).view(np.bool_)
             answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
-            if answered.ndim == 1:
-                action = answered
-            else:
-                upper = answered.cumsum(axis=1, dtype=float)
-                action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
+            action = draw_actions(answered, draws)
             is_legal = masks[np.arange(len(node)), action]
             refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
             if illegal == "raise" and refused.any():
