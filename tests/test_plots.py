@@ -137,7 +137,7 @@ def test_a_tree_names_every_branch_and_marks_optimal_moves(name, plots):
     ax = plots.move_tree(tree)
     for branch, text in zip(branches(tree), ax.texts, strict=True):
         words = text.get_text()
-        assert all(word in words for word in (branch.label, branch.state, f"{branch.value:.4g}"))
+        assert all(word in words for word in (branch.label, branch.state, f"{branch.value:.6g}"))
         assert ("loss" in words) == bool(branch.loss)
         assert branch.loss is None or (text.get_color() == plots.COLOURS[0]) == (branch.loss == 0)
     assert any(branch.loss for branch in branches(tree)) == (name == "tree")

@@ -26,7 +26,7 @@ from stb_gym.games import (
     title,
     words_of,
 )
-from stb_gym.large import BoardValues, evaluate_boards, solve_boards
+from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.measure import (
     RegretMeter,
     is_policy,
@@ -42,7 +42,6 @@ from stb_gym.measure import simulate as simulate_turns
 from stb_gym.output import tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
-    Goal,
     Objective,
     Playable,
     Policy,
@@ -51,13 +50,12 @@ from stb_gym.solver import (
     choice_at,
     move_tree,
     objective_of,
-    solve_tables,
     ways_to_shut,
 )
 from stb_gym.solver import certify as certify_game
 from stb_gym.solving import evaluate as evaluate_policy
+from stb_gym.solving import perfect_play, strategies, strategy
 from stb_gym.solving import solve as solve_turn
-from stb_gym.solving import strategies, strategy
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
@@ -152,20 +150,6 @@ def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
 def policy_of(game: Game, name: str) -> Playable:
     """Return the policy of a file, a run's folder, a kept policy or a strategy."""
     return load_policy(name, game) if is_policy(name) else strategy(game, name)
-
-
-def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
-    """Return perfect (or the worst) play of a turn.
-
-    Raises:
-        ValueError: if fractions are needed and the game is too large for tables.
-    """
-    goal = objective_of(game, objective)
-    if fits(game):
-        return solve_tables(game, goal, worst=worst, exact=exact)
-    if exact:
-        raise ValueError("fractions are for games that fit into tables")
-    return solve_boards(game, goal, worst=worst)
 
 
 def imported(name: str, option: str) -> Any:
@@ -267,7 +251,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
         0.071432
     """
-    best = perfect_play(game, objective, worst, exact)
+    best = perfect_play(game, objective, worst=worst, exact=exact)
     answer = heading(game, objective_of(game, objective))
     answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
     held, dice = game.start()

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.games import IntArray, fits
-from stb_gym.large import solve_boards
+from stb_gym.games import IntArray
 from stb_gym.output import quoted
-from stb_gym.solver import Solution, solve_tables
+from stb_gym.solver import Solution
+from stb_gym.solving import perfect_play
 
 FloatArray = NDArray[np.float64]
 
@@ -31,7 +31,7 @@ class OptimalValues:
 
     def __init__(self, env: StepperEnv):
         self.stepper = env.stepper
-        self.optimum = (solve_tables if fits(env.game) else solve_boards)(env.game, env.objective)
+        self.optimum = perfect_play(env.game, env.objective)
         self._utilities = env.rewards / env.reward_scale  # by ending
 
     def standing(self) -> Any:
