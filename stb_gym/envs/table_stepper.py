@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
+from stb_gym.games import FloatArray, Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_state` alone
@@ -109,7 +109,7 @@ class Stepper(ABC):
         move = np.flatnonzero(self.masks(nodes).view(np.bool_))
         return move // self.actions, move % self.actions
 
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+    def choose(self, nodes: IntArray, fractions: FloatArray) -> IntArray:
         """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
         index, action = self.legal_moves(nodes)
         counts = np.bincount(index, minlength=len(nodes))
@@ -209,7 +209,7 @@ class TableStepper(Stepper):
     def masks(self, nodes: Any) -> NDArray[np.int8]:
         return self.action_mask[nodes].copy() if isinstance(nodes, int) else self.action_mask.take(nodes, axis=0)
 
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+    def choose(self, nodes: IntArray, fractions: FloatArray) -> IntArray:
         place = (fractions * self._choices.take(nodes)).astype(np.intp)
         return self._edge_action[self._edge_start.take(nodes) + place]
 

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from stb_gym.envs.env import LARGEST_SEED, StepperEnv, options_of
 from stb_gym.envs.rendering import draw, draw_nothing
-from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
+from stb_gym.games import FloatArray, Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
 
-Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Step = tuple[NDArray[Any], FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 UNLIMITED = 2**62  # steps
 

@@ -36,6 +36,7 @@ from stb_gym.output import LONGEST_MESSAGE, quoted, shortened, tracked
 
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.float64]
 INTEGER = (int, np.integer)  # for isinstance
 State = tuple[int, int]  # (held, dice)
 Roll = tuple[int, ...]

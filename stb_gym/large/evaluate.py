@@ -13,10 +13,9 @@ open tiles come first. Only sums over the nodes and the costliest mistakes are s
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import IntArray, Roll, rolls, words_of
+from stb_gym.games import FloatArray, IntArray, Roll, rolls, words_of
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import BoardValues, random_value
@@ -24,8 +23,6 @@ from stb_gym.output import tracked
 from stb_gym.solver import Measured, Mistake, RulePolicy, StateScorePolicy, UniformRandom, choice_at
 
 MISTAKES_KEPT = 100
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

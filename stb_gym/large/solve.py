@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, IntArray, cached_arrays, freeze, rolls
+from stb_gym.games import FloatArray, Game, IntArray, cached_arrays, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.output import tracked
@@ -37,7 +37,7 @@ class BoardValues:
 
     game: Game
     objective: Objective
-    utility: NDArray[np.float64]
+    utility: FloatArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
@@ -51,7 +51,7 @@ class BoardValues:
         return float(self.objective.sign * self.utility[0, -1]) + 0.0  # never -0.0
 
     @checked
-    def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
+    def utilities_at(self, held: IntArray, dice: IntArray | int) -> FloatArray:
         """Return the expected utilities of boards before a throw, or of turns that end there.
 
         Args:
@@ -84,7 +84,7 @@ class BoardValues:
         return is_as_good(after, best, self._extremes)
 
     @cached_arrays
-    def _extremes(self) -> NDArray[np.float64]:
+    def _extremes(self) -> FloatArray:
         """The least and the greatest utility."""
         return np.array([self.utility.min(), self.utility.max()])
 

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, check_integer
+from stb_gym.games import FloatArray, Game, check_integer
 from stb_gym.measure.agents import as_array, is_module, layers_of, module_scores, score_function, tensors_like
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.visits import Visits
 from stb_gym.solver import Evaluation, is_as_good
 
-FloatArray = NDArray[np.float64]
 EQUAL = 1e-9  # share of random play's regret below which an advantage counts as 0
 
 

@@ -10,16 +10,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.games import IntArray
+from stb_gym.games import FloatArray, IntArray
 from stb_gym.output import quoted
 from stb_gym.solver import Solution
 from stb_gym.solving import perfect_play
-
-FloatArray = NDArray[np.float64]
 
 
 class OptimalValues:
@@ -167,7 +164,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        base = getattr(env, "unwrapped", None)
+        base = env.unwrapped
         if not isinstance(base, TurnEnv):
             raise TypeError(f"RecordRegret needs an environment of stb_gym, not {quoted(env)}")
         self._base = base
@@ -246,7 +243,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        base = getattr(envs, "unwrapped", None)
+        base = envs.unwrapped
         if not isinstance(base, TurnVectorEnv):
             raise TypeError(
                 f"VectorRecordRegret needs a vector environment of stb_gym, not {quoted(envs)}; of environments side "

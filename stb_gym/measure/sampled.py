@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
-from stb_gym.games import IntArray
+from stb_gym.games import FloatArray, IntArray
 from stb_gym.large import BoardValues
 from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks
@@ -17,7 +17,6 @@ from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 TINY = float(np.finfo(np.float64).tiny)
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

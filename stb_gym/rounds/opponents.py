@@ -14,10 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.games import IntArray, cached_arrays, check_integer, freeze
+from stb_gym.games import FloatArray, IntArray, cached_arrays, check_integer, freeze
 from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
-from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
 Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
@@ -41,8 +40,8 @@ class Opponents:
     seats: tuple[int, ...]
     seat: IntArray
     index: IntArray
-    chance: Array
-    fates: Array
+    chance: FloatArray
+    fates: FloatArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
@@ -55,18 +54,18 @@ class Opponents:
         return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
 
     @cached_arrays
-    def share(self) -> Array:
+    def share(self) -> FloatArray:
         """[N + 1] what each of 1, 2 ... N holders of the lead wins in the end; at index 0, for a beaten player, 0."""
         return np.append(0.0, self.rules.standings.share[: self.rules.players])
 
     @cached_arrays
-    def utility(self) -> Array:
+    def utility(self) -> FloatArray:
         """[C, T] the player's expected win by final score at each standing."""
         standings, worth = self.rules.standings, self.fates @ self.share
         return standings.holds[self.index] * worth[self.seat[:, None], standings.after[self.index]]
 
     @cached_arrays
-    def most(self) -> Array:
+    def most(self) -> FloatArray:
         """[C] the best response's expected win at each standing; 0 where its probability is 0."""
         most = np.zeros(len(self.chance))
         most[self.chance > 0] = best_values(self.rules.tables, self.utility[self.chance > 0])
@@ -81,7 +80,7 @@ class Opponents:
         """Return one of the C standings as a `Standing`."""
         return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
 
-    def sums_of(self, options: Mapping[str, Any]) -> Array:
+    def sums_of(self, options: Mapping[str, Any]) -> FloatArray:
         """Return [C] running sums of the chances of the standings that fit `options`, for a draw.
 
         Where the opponents leave no such standing, all of them are equally likely.
@@ -102,7 +101,7 @@ class Opponents:
         chances = self.chance * fits
         return _running_sums(chances if chances.any() else fits)
 
-    def draw_standing(self, sums: Array, random: Any) -> Any:
+    def draw_standing(self, sums: FloatArray, random: Any) -> Any:
         """Draw which of the C standings the player sees, given `sums_of` them and 64 random bits, or [B] of them."""
         return sums.searchsorted(_uniform(random), side="right")
 
@@ -118,7 +117,7 @@ class Opponents:
         return (_uniform(random) >= sums.T).sum(axis=0)
 
     @cached_arrays
-    def _sums(self) -> Array:
+    def _sums(self) -> FloatArray:
         return _running_sums(self.chance)
 
     @cached_arrays
@@ -132,12 +131,12 @@ class Opponents:
         return np.pad(np.where(standings.holds, standings.after, beaten), ((0, 0), (0, 1)), constant_values=beaten)
 
     @cached_arrays
-    def _fate_sums(self) -> Array:
+    def _fate_sums(self) -> FloatArray:
         """[S, Z + 1, N + 1] running sums of the `fates`; in the last row the player is beaten."""
         return np.pad(_running_sums(self.fates), ((0, 0), (0, 1), (0, 0)), constant_values=1)
 
 
-def _running_sums(chances: Array) -> Array:
+def _running_sums(chances: FloatArray) -> FloatArray:
     """Return the running sums of distributions, scaled to end at 1."""
     sums = chances.cumsum(axis=-1)
     return sums / sums[..., -1:]

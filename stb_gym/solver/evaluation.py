@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import words_of
+from stb_gym.games import FloatArray, words_of
 from stb_gym.solver.choices import PerfectPlay
 from stb_gym.solver.tables import Level, TurnTables
 
@@ -166,8 +166,8 @@ class Evaluation(Measured):
     """
 
     optimum: "Solution"
-    weights: NDArray[np.float64]
-    illegal: NDArray[np.float64]
+    weights: FloatArray
+    illegal: FloatArray
     masked: bool | None = None
 
     @property
@@ -176,7 +176,7 @@ class Evaluation(Measured):
         return self.optimum.tables
 
     @cached_property
-    def visits(self) -> NDArray[np.float64]:
+    def visits(self) -> FloatArray:
         """[N] expected visits of every node in a turn."""
         return expected_visits(self.tables, self.weights)
 
@@ -185,7 +185,7 @@ class Evaluation(Measured):
         return self.optimum.objective.illegal_utility(self.tables.final_score)
 
     @cached_property
-    def utilities(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def utilities(self) -> tuple[FloatArray, FloatArray]:
         """The expected utility of every state [S] and node [N] under the policy."""
         final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
         return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
@@ -197,7 +197,7 @@ class Evaluation(Measured):
         return float(self.optimum.objective.sign * by_state[self.tables.start])
 
     @cached_property
-    def loss(self) -> NDArray[np.float64]:
+    def loss(self) -> FloatArray:
         """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
         lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
         lost_by_illegal = self.optimum.node_utility.astype(float) - self._illegal_utility
@@ -298,10 +298,10 @@ class Evaluation(Measured):
 
 def expected(
     tables: TurnTables,
-    weights: NDArray[np.float64],
-    utility: NDArray[np.float64],
-    illegal: NDArray[np.float64] | None = None,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    weights: FloatArray,
+    utility: FloatArray,
+    illegal: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return the expected utility of every state [S] and node [N] under a policy.
 
     Args:
@@ -311,14 +311,14 @@ def expected(
         illegal: [N] the utility of illegal actions, times their probability; 0 if not given.
     """
 
-    def choose(after: NDArray[np.float64], level: Level) -> NDArray[np.float64]:
+    def choose(after: FloatArray, level: Level) -> FloatArray:
         legal = level.reduce(np.add, weights[level.edges] * after)
         return legal if illegal is None else legal + illegal[level.nodes][level.live]
 
     return tables.sweep(utility, choose)
 
 
-def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_visits(tables: TurnTables, weights: FloatArray) -> FloatArray:
     """Return [N, *K] the expected visits of every node, if edges are taken with probabilities `weights` [E, *K].
 
     Levels are passed highest first, the other way round than in solving.
@@ -340,7 +340,7 @@ def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray
     return visited.reshape(-1, *weights.shape[1:])
 
 
-def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
+def score_chances(tables: TurnTables, visits: FloatArray) -> FloatArray:
     """Return [T, *K] the probability of every final score, best first, given the `visits` [N, *K] of the nodes."""
     ends = tables.choices == 0
     score = tables.score_index[tables.node_state[ends]]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.games import ILLEGAL, FloatArray, IntArray, check_choice
 from stb_gym.output import quoted
 from stb_gym.solver.choices import Move
 from stb_gym.solver.objectives import finite_numbers
@@ -52,7 +52,7 @@ class StateScorePolicy:
         fault = f"score must give a finite number for each of {held.size} states"
         return finite_numbers(self.score(held, dice), held.shape, fault)
 
-    def probabilities(self, moves: Sequence[Move]) -> NDArray[np.float64]:
+    def probabilities(self, moves: Sequence[Move]) -> FloatArray:
         """Return [M] the probability of each move of a node."""
         _, held, dice = np.array(moves).T
         return np.eye(len(moves))[self.scores(held, dice).argmax()]
@@ -62,7 +62,7 @@ class StateScorePolicy:
 class UniformRandom:
     """Play every legal move with the same probability."""
 
-    def probabilities(self, moves: Sequence[Move]) -> NDArray[np.float64]:
+    def probabilities(self, moves: Sequence[Move]) -> FloatArray:
         """Return [M] the probability of each move of a node."""
         return np.full(len(moves), 1 / len(moves))
 
@@ -82,9 +82,7 @@ def policy_array(tables: TurnTables, policy: Playable) -> Policy:
     return np.asarray(policy)
 
 
-def edge_weights(
-    tables: TurnTables, policy: Playable, illegal: str = "raise"
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def edge_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -> tuple[FloatArray, FloatArray]:
     """Return the probabilities with which a policy takes every edge, and an illegal action.
 
     Args:
