@@ -37,7 +37,7 @@ def checked(function: F) -> F:
         TypeError: number of double must be int, not '2'
     """
     annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
-    tests = {name: fits(annotation) for name, annotation in annotations.items()}
+    tests = {name: type_test(annotation) for name, annotation in annotations.items()}
     called = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
@@ -53,11 +53,11 @@ def checked(function: F) -> F:
     return cast(F, call)
 
 
-def fits(annotation: Any) -> Callable[[Any], bool]:
+def type_test(annotation: Any) -> Callable[[Any], bool]:
     """Return a function that tells whether a value is what an annotation says, as far as classes can tell."""
     kind, members = get_origin(annotation) or annotation, get_args(annotation)
     if kind in UNIONS:
-        tests = [*map(fits, members)]
+        tests = [*map(type_test, members)]
         return lambda value: any(test(value) for test in tests)
     if kind is np.ndarray:
         return _is_array
@@ -65,7 +65,7 @@ def fits(annotation: Any) -> Callable[[Any], bool]:
         return lambda value: True
     allowed = NUMBERS.get(kind, kind or NoneType)
     if kind is Mapping:
-        key, entry = map(fits, members)
+        key, entry = map(type_test, members)
         return lambda value: isinstance(value, kind) and all(map(key, value)) and all(map(entry, value.values()))
     return lambda value: isinstance(value, allowed)
 

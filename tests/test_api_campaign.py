@@ -18,7 +18,7 @@ import pytest
 
 import stb_gym
 from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
-from stb_gym.arguments import fits
+from stb_gym.arguments import type_test
 from stb_gym.games import Words
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
 from stb_gym.solver import Standing, StateScorePolicy, TurnTables, UniformRandom, move_tree
@@ -121,7 +121,7 @@ def returned_calls(tmp_path, monkeypatch, count, names=""):
         if not re.search(names, name):
             continue
         parameters = inspect.signature(function).parameters.values()
-        calls[name] = function, [(each, [*filter(fits(each.annotation), pool)] or pool) for each in parameters]
+        calls[name] = function, [(each, [*filter(type_test(each.annotation), pool)] or pool) for each in parameters]
     sys.addaudithook(lambda event, given: event == "open" and "w" in str(given[1]) and written.append(str(given[0])))
     for name in [*calls] * (count // len(calls) + 1):
         function, parameters = calls[name]

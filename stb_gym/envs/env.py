@@ -45,7 +45,7 @@ class StepperEnv:
         reward_scale: the factor of rewards.
         illegal: "end" if an illegal action ends the turn, "raise" if it raises an error.
         stepper: the `Stepper`.
-        rewards: [F + 2] the reward of every ending; see `Stepper.scores`.
+        rewards: [F + 2] the reward of every ending; see `Stepper.ending_scores`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
@@ -77,7 +77,7 @@ class StepperEnv:
         dtype = _name_of_dtype(observation_dtype)
         self._single_space = gym.spaces.Box(0, np.array(self.game.observation_high), dtype=dtype)
         self.stepper = stepper_of(self.game, dtype, stepper)
-        scores = self.stepper.scores[1:-1]
+        scores = self.stepper.ending_scores[1:-1]
         utilities = self.objective.utilities(scores)
         self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
         self._begun = False
@@ -347,7 +347,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if ending == 0:
             return stepper.observe(self._node), 0.0, False, False, self._info()
         self._over = True
-        info = self._info(int(stepper.scores[ending]), self._node == stepper.forfeit)
+        info = self._info(int(stepper.ending_scores[ending]), self._node == stepper.forfeit)
         return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
 
     def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:

@@ -264,9 +264,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if not terminated.any():
             return {}
         return {
-            "final_score": self.stepper.scores.take(ending),
+            "final_score": self.stepper.ending_scores.take(ending),
             "_final_score": terminated.copy(),
-            "illegal_action": ending == len(self.stepper.scores) - 1,
+            "illegal_action": ending == len(self.stepper.ending_scores) - 1,
             "_illegal_action": terminated.copy(),
         }
 

@@ -60,11 +60,11 @@ class Positions:
         self.nodes[games] = self._stepper.nodes(self._start, throws)
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Show the positions through the wrappers of the environment."""
         return self._view(self._stepper.observe(self.nodes[games]), masks)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Move, and throw; begin a new turn where one is over."""
         states = self._stepper.after(self.nodes[games], actions)
         nodes = self._stepper.nodes(states, self._throws.integers(self._stepper.throws, size=len(games)))
         over = self._stepper.ending(nodes) > 0
@@ -86,11 +86,11 @@ class Copies:
         self.nodes: IntArray = np.array([base._node for base in self._bases])
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Return copies of the last observations of the environments."""
         return joined([deepcopy(self._seen[game]) for game in games], np.stack)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Step the environments, and reset those whose turn is over."""
         over = np.zeros(len(games), np.bool_)
         for place, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
             self._seen[game], _, terminated, truncated, _ = self._envs[game].step(action)
@@ -120,11 +120,11 @@ class Vector:
         return np.array([getattr(base, name) for base in self._bases])
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Return a copy of the last observations of all environments."""
         return deepcopy(self._seen)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Step all environments, which reset themselves."""
         self._seen, _, over, _ = self._envs.step(actions)
         self.nodes = self._of_bases("_node")
         return self._of_bases("_reached"), over

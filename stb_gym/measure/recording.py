@@ -70,11 +70,11 @@ class TableValues(OptimalValues):
         )
 
     def of_nodes(self, nodes: Any, standing: Any = 0) -> Any:
-        """See `OptimalValues`."""
+        """Look up the utilities at nodes, in the row of the standing."""
         return self._nodes.take(standing * self._row_of_nodes + nodes)
 
     def of_states(self, states: Any, standing: Any = 0) -> Any:
-        """See `OptimalValues`."""
+        """Look up the utilities at states, in the row of the standing."""
         return self._states.take(standing * self._row_of_states + states)
 
 

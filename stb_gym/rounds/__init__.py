@@ -1,7 +1,7 @@
 """Several players, exactly: rounds, matches of rounds and tournaments, and rounds as environments.
 
 - `standings`: the final scores so far, as a player sees them; `equilibrium`: a round, its equilibrium, the chances of
-  line-ups, and best responses; `par`: par scores, and departures from solo play.
+  lineups, and best responses; `par`: par scores, and departures from solo play.
 - `matches`: several rounds between the same players; `tournaments`: rounds up to a limit of points.
 - `opponents`: the opponents of one seat, reduced to two draws; `env`: one seat of a round; `vector_env`: of many
   rounds at once; `self_play`: all seats of many rounds; `meter`: the exact regret of an agent in a round.

@@ -147,7 +147,7 @@ class SeatEnv(StandingEnv):
         """Play against other opponents from now on, also in rounds under way, whose standings remain.
 
         Args:
-            opponents: as when the environment is made; for self-play perhaps an evaluated line-up of the player's own
+            opponents: as when the environment is made; for self-play perhaps an evaluated lineup of the player's own
                 strategy, see `RoundMeter.strategy`.
 
         Raises:

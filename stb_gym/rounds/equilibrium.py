@@ -1,4 +1,4 @@
-"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any line-up.
+"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any lineup.
 
 N players take one turn each of the same game, one after the other. Each sees the final scores so far, and the best
 final score wins. All that matters of the scores is the standing z = (lead, number of holders). With k players still to
@@ -164,11 +164,11 @@ class Reply:
 
 
 class BestResponse(NamedTuple):
-    """The best response of a seat to the other players of a line-up.
+    """The best response of a seat to the other players of a lineup.
 
     Attributes:
         value: the seat's expected win.
-        gain: by how much that exceeds its expected win in the line-up.
+        gain: by how much that exceeds its expected win in the lineup.
         reply: the play.
     """
 
@@ -179,7 +179,7 @@ class BestResponse(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundEvaluation:
-    """The exact chances of a line-up.
+    """The exact chances of a lineup.
 
     Attributes:
         rules: the round.
@@ -269,7 +269,7 @@ class RoundEvaluation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundSolution(RoundEvaluation):
-    """The equilibrium of a round: the line-up in which every seat plays optimally against the seats after it.
+    """The equilibrium of a round: the lineup in which every seat plays optimally against the seats after it.
 
     Attributes:
         replies: the play of a seat with 0, 1, 2 ... players after it.
@@ -378,7 +378,7 @@ class Round:
         return RoundSolution(self, tuple(reversed(seats)), tuple(replies))
 
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
-        """Return the exact chances of a line-up.
+        """Return the exact chances of a lineup.
 
         Args:
             strategies: one for each seat: a name; the policy of a player who ignores the standing; or a function of

@@ -154,7 +154,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all play, or a list with one for each of the others in the order of the seats: see
-            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated line-up of the
+            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated lineup of the
             round, in which the player takes a seat and the others play as they do there.
 
     Raises:
@@ -167,7 +167,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     # The chances [Z, T] of the final scores of the opponents before the player and after it, by seat.
     if isinstance(opponents, RoundEvaluation):
         if replace(opponents.rules, indifferent=rules.indifferent) != rules:
-            raise ValueError(f"the line-up of opponents is of another round than {rules}")
+            raise ValueError(f"the lineup of opponents is of another round than {rules}")
         before = [play.chances for play in opponents.played[:last]]
         after = [play.chances for play in opponents.played[first + 1 :]]
     else:

@@ -1,8 +1,8 @@
 """Policies: arrays over nodes, or rules that look at the states that moves lead to.
 
 An array has one of two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at
-every node. Entries of nodes without a legal action are ignored (`solve` and the strategies put -1 there). A rule
-needs no array, so it plays games of any size.
+every node. Entries of nodes without a legal action are ignored; -1 is usual there. A rule needs no array, so it plays
+games of any size.
 """
 
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""A game as arrays, which the solver, the evaluator, the environments and the agents all read.
+"""A game as arrays of its states, nodes and edges.
 
 States are sorted by level and every edge leads to a strictly lower level, so one pass over the levels, lowest first,
 is backward induction:

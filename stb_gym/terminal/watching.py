@@ -30,7 +30,7 @@ from stb_gym.terminal.turns import (
 )
 
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
-COLOURS = 48  # of a picture
+PALETTE_SIZE = 48  # colours of a picture
 
 
 def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:
@@ -252,7 +252,7 @@ def write_film(path: str | Path, film: list[Frame]) -> None:
         ValueError: if Pillow does not know the ending of the file's name.
     """
     image = needed("PIL.Image", "Pillow", "films")
-    first, *others = (image.fromarray(frame.picture).quantize(COLOURS, dither=image.Dither.NONE) for frame in film)
+    first, *others = (image.fromarray(frame.picture).quantize(PALETTE_SIZE, dither=image.Dither.NONE) for frame in film)
     milliseconds = [round(1000 * frame.seconds) for frame in film]
     with write_aside(path) as aside:
         first.save(aside, save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)

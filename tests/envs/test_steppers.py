@@ -63,7 +63,7 @@ def test_every_node_is_the_same(both):
     answers = []
     for stepper, nodes in both:
         nodes = np.append(nodes, stepper.forfeit)
-        answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.scores))
+        answers.append((stepper.observe(nodes), stepper.masks(nodes), stepper.ending(nodes), stepper.ending_scores))
         answers[-1] += (*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions)
         some = nodes[: -1 : len(nodes) // 300 + 1]
         assert (stepper.find(stepper.observe(some)) == some).all()
