@@ -120,8 +120,7 @@ def strategies(what: GameOrEnv) -> dict[str, str]:
         ['random', 'threes-only', 'take-all']
     """
     game = task_of(what).game
-    plays = table_strategies(game)
-    return plays if fits(game) else {name: plays[name] for name in board_strategies(game)}
+    return table_strategies(game) if fits(game) else board_strategies(game)
 
 
 def strategy(what: GameOrEnv, name: str) -> Playable:

@@ -22,6 +22,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +40,7 @@ from stb_gym.games import (
     check_integer,
     freeze,
 )
+from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import tracked
 from stb_gym.rounds.standings import Standings, blocks, check_lineup
 from stb_gym.solver import (
@@ -65,7 +67,7 @@ INDIFFERENT = {
     "lowest": "among equally good moves, players take the lowest action",
 }
 
-RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+RoundStrategy = str | Path | Policy | Callable[[TurnTables, Standing], Policy]
 
 
 class Seat(NamedTuple):
@@ -381,8 +383,9 @@ class Round:
         """Return the exact chances of a lineup.
 
         Args:
-            strategies: one for each seat: a name; the policy of a player who ignores the standing; or a function of
-                the arrays and the `Standing` that returns a policy. The name "optimal" means the equilibrium.
+            strategies: one for each seat: a name, where "optimal" means the equilibrium; the policy of a player who
+                ignores the standing, or the file, the folder or the name of a saved one; or a function of the arrays
+                and the `Standing` that returns a policy.
 
         Raises:
             ValueError: if there is not one strategy per player, or one is unknown or does not fit the game.
@@ -404,6 +407,8 @@ class Round:
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
         """Return a strategy, named or not, as a policy or a function of the standing."""
+        if isinstance(plays, Path) or (isinstance(plays, str) and is_policy(plays)):
+            return load_policy(plays, self.game)
         if not isinstance(plays, str):
             return plays
         if plays == "optimal":

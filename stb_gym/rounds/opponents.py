@@ -9,17 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from stb_gym.games import FloatArray, IntArray, cached_arrays, check_integer, freeze
-from stb_gym.measure.policy_files import is_policy, load_policy
 from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
 from stb_gym.solver import Standing
 
-Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
+Lineup = RoundStrategy | Sequence[RoundStrategy] | RoundEvaluation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -154,8 +152,8 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all play, or a list with one for each of the others in the order of the seats: see
-            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated lineup of the
-            round, in which the player takes a seat and the others play as they do there.
+            `Round.evaluate`; or an evaluated lineup of the round, in which the player takes a seat and the others play
+            as they do there.
 
     Raises:
         ValueError: if the seat or a strategy is unknown, or there is not one strategy per opponent.
@@ -175,9 +173,6 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         lineup: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
         if len(lineup) != others:
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
-        for place, plays in enumerate(lineup):
-            if isinstance(plays, str | Path) and is_policy(str(plays)):
-                lineup[place] = load_policy(plays, rules.game)
         before = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[:last])]
         after = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[first:], first + 1)]
     standings = rules.standings

@@ -115,7 +115,8 @@ def edge_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -
     else:
         given = quoted(policy.item()) if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
         arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
-        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
+        hint = ": stb_gym.strategy(game, name) makes that of a strategy" if policy.dtype.kind == "U" else ""
+        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}{hint}")
     if illegal == "raise":
         _refuse(tables, on_illegal > 0, "takes an illegal action")
     return weights, on_illegal
