@@ -67,7 +67,8 @@ class StepperEnv:
     ):
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
         check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
-        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < math.inf):
+        largest = 2**1000 if isinstance(reward_scale, int) else math.inf  # larger integers become no float
+        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < largest):
             raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
         self.game = game_for(type(self), game, rules)
         self.objective = objective_of(self.game, objective)

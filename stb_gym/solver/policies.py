@@ -64,7 +64,7 @@ class UniformRandom:
 
     def probabilities(self, moves: Sequence[Move]) -> FloatArray:
         """Return [M] the probability of each move of a node."""
-        return np.full(len(moves), 1 / len(moves))
+        return np.ones(len(moves)) / len(moves)
 
 
 RulePolicy = StateScorePolicy | UniformRandom

@@ -206,6 +206,7 @@ ERRORS = {
     "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
     "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
+    "large reward_scale": lambda: TurnEnv("threes", reward_scale=10**400),
     "stepper": lambda: TurnEnv("threes", stepper="trees"),
     "step before reset": lambda: TurnEnv("threes").step(0),
     "snapshot before reset": lambda: TurnEnv("threes").snapshot(),
