@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import FloatArray, words_of
+from stb_gym.games import FloatArray, cached_arrays, words_of
 from stb_gym.solver.choices import PerfectPlay
 from stb_gym.solver.tables import Level, TurnTables
 
@@ -184,7 +184,7 @@ class Evaluation(Measured):
     def _illegal_utility(self) -> float:
         return self.optimum.objective.illegal_utility(self.tables.final_score)
 
-    @cached_property
+    @cached_arrays
     def utilities(self) -> tuple[FloatArray, FloatArray]:
         """The expected utility of every state [S] and node [N] under the policy."""
         final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
