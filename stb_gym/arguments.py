@@ -10,18 +10,16 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from stb_gym.output import LONGEST_MESSAGE, quoted, reason, shortened
+from stb_gym.output import quoted
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
-HOT = ("find_nodes",)  # methods called for every observation, which `TurnEnv.node` checks
 UNIONS = (Union, UnionType)
 NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy's numbers, too, which takes longer
 
 
-def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
+def checked(function: F) -> F:
     """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
 
     Annotations that no class stands for, such as protocols, are not checked. An array may be whatever NumPy turns into
@@ -29,7 +27,6 @@ def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
 
     Args:
         function: the function.
-        refused: errors inside the function that become a TypeError or a ValueError in one line.
 
     Example:
         >>> @checked
@@ -40,7 +37,7 @@ def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
         TypeError: number of double must be int, not '2'
     """
     annotations = {name: parameter.annotation for name, parameter in inspect.signature(function).parameters.items()}
-    tests = {name: fits(annotation) for name, annotation in annotations.items()}
+    tests = {name: type_test(annotation) for name, annotation in annotations.items()}
     called = function.__qualname__.removesuffix(".__init__")
 
     @wraps(function)
@@ -51,29 +48,16 @@ def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
-        try:
-            return function(*positional, **named)
-        except refused as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            line = f"{called} does not allow these arguments: {reason(error)}"
-            raise kind(shortened(line, LONGEST_MESSAGE)) from error
+        return function(*positional, **named)
 
     return cast(F, call)
 
 
-def guarded(kind: type[T]) -> type[T]:
-    """Check the arguments of the public methods of a class, and refuse in a line those that fail inside."""
-    for name, method in [*vars(kind).items()]:
-        if inspect.isfunction(method) and not name.startswith("_") and name not in HOT:
-            setattr(kind, name, checked(method, (LookupError, AttributeError, TypeError, OverflowError)))
-    return kind
-
-
-def fits(annotation: Any) -> Callable[[Any], bool]:
+def type_test(annotation: Any) -> Callable[[Any], bool]:
     """Return a function that tells whether a value is what an annotation says, as far as classes can tell."""
     kind, members = get_origin(annotation) or annotation, get_args(annotation)
     if kind in UNIONS:
-        tests = [*map(fits, members)]
+        tests = [*map(type_test, members)]
         return lambda value: any(test(value) for test in tests)
     if kind is np.ndarray:
         return _is_array
@@ -81,7 +65,7 @@ def fits(annotation: Any) -> Callable[[Any], bool]:
         return lambda value: True
     allowed = NUMBERS.get(kind, kind or NoneType)
     if kind is Mapping:
-        key, entry = map(fits, members)
+        key, entry = map(type_test, members)
         return lambda value: isinstance(value, kind) and all(map(key, value)) and all(map(entry, value.values()))
     return lambda value: isinstance(value, allowed)
 

@@ -22,7 +22,9 @@ from typing import Any, NamedTuple, Self, TypeVar
 T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
 DAY = 24 * 60 * 60  # seconds
-_SHOWING = ContextVar("whether loops show their progress", default=False)
+PATIENCE = 2.0  # seconds until a command shows its progress
+SHORT_LOOP = 0.5  # seconds of a loop that never shows its progress
+_SHOWING = ContextVar[float | None]("when loops began to show their progress", default=None)
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
@@ -299,13 +301,13 @@ def reader_may_leave() -> Iterator[None]:
 
 
 class Progress:
-    """A progress bar on standard error, which appears after two seconds.
+    """A progress bar on standard error, which appears after a delay.
 
     Args:
         words: what is done, such as "games played".
-        total: how much there is to do; None if unknown.
+        total: how much there is to do.
         unit: what is counted, such as "steps".
-        initial: how much was done before.
+        delay: the seconds until it appears.
 
     Example:
         >>> with Progress("rows of boards solved", total=3) as progress:
@@ -313,13 +315,12 @@ class Progress:
         ...         progress.tell(row + 1)
     """
 
-    def __init__(self, words: str, total: float | None = None, unit: str = "", *, initial: float = 0) -> None:
+    def __init__(self, words: str, total: float, unit: str = "", delay: float = PATIENCE) -> None:
         from tqdm import tqdm  # takes a moment to import
 
         tqdm.monitor_interval = 0  # no thread of its own
         self._bar: Any = tqdm(
-            desc=escaped(words), total=total, unit=f" {unit}", initial=initial,
-            unit_scale=total is None or total >= 1000, delay=2,
+            desc=escaped(words), total=total, unit=f" {unit}", unit_scale=total >= 1000, delay=delay,
             mininterval=1 if sys.stderr is not None and sys.stderr.isatty() else 10, disable=sys.stderr is None,
         )  # fmt: skip
 
@@ -330,21 +331,18 @@ class Progress:
         with suppress(OSError):
             self._bar.close()
 
-    def tell(self, done: float | None = None, total: float | None = None, *, note: str | None = None) -> None:
-        """Show how much of the total is done so far, and a note; None leaves a value as it was."""
+    def tell(self, done: float, note: str | None = None) -> None:
+        """Show how much of the total is done so far, and a note; None leaves the note as it was."""
         with suppress(OSError):  # a standard error that is closed or full does not stop the work
-            if total is not None:
-                self._bar.total = total
             if note is not None:
                 self._bar.set_postfix_str(escaped(note), refresh=False)
-            if done is not None:
-                self._bar.update(done - self._bar.n)
+            self._bar.update(done - self._bar.n)
 
 
 @contextmanager
 def showing_progress() -> Iterator[None]:
     """Let long loops of the library, see `tracked`, show their progress while the block runs."""
-    before = _SHOWING.set(True)
+    before = _SHOWING.set(time.monotonic())
     try:
         yield
     finally:
@@ -352,7 +350,7 @@ def showing_progress() -> Iterator[None]:
 
 
 def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T]:
-    """Yield items, with a progress bar in a block of `showing_progress`.
+    """Yield items, with a progress bar in a block of `showing_progress` that takes longer than two seconds.
 
     Args:
         items: what a loop goes through.
@@ -360,10 +358,12 @@ def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T
         unit: what the items are, such as "moves".
         total: how many items there are.
     """
-    if not _SHOWING.get():
+    since = _SHOWING.get()
+    if since is None:
         yield from items
         return
-    with Progress(words, total, unit) as progress:
+    delay = max(since + PATIENCE - time.monotonic(), SHORT_LOOP)
+    with Progress(words, total, unit, delay) as progress:
         for done, item in enumerate(items, 1):
             yield item
             progress.tell(done)

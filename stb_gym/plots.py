@@ -143,7 +143,7 @@ def move_tree(branch: Branch) -> Axes:
     nodes = _place(branch, 0, leaves)
     widths = np.zeros(1 + max(node.depth for node in nodes))
     for node in nodes:
-        text = TextPath((0, 0), _text(node.branch), size=size)
+        text = TextPath((0, 0), node.branch.line, size=size)
         widths[node.depth] = max(widths[node.depth], text.get_extents().width)
     left = np.cumsum([0, *(widths + gap)])
     height = next(leaves)
@@ -157,7 +157,7 @@ def move_tree(branch: Branch) -> Axes:
         colour, linestyle = "black", "-"
         if node.branch.loss is not None:
             colour, linestyle = (COLOURS[1], "--") if node.branch.loss else (COLOURS[0], "-")
-        ax.text(x, y, _text(node.branch), size=size, color=colour, va="center", bbox=background)
+        ax.text(x, y, node.branch.line, size=size, color=colour, va="center", bbox=background)
         if node.depth:
             ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2)
         if node.branch.branches:
@@ -268,11 +268,3 @@ def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> list[_Node]:
     heights = [nodes[0].y for nodes in below] or [next(leaves)]
     node = _Node(branch, depth, (heights[0] + heights[-1]) / 2, heights[0], heights[-1])
     return [node, *chain.from_iterable(below)]
-
-
-def _text(branch: Branch) -> str:
-    """Return a branch in words, such as "shut 3,4 → open 1,6,7: 11.2, loss 0.3"."""
-    state = f" → {branch.state}" if branch.state else ""
-    probability = "" if branch.probability is None else f" ({branch.probability:.1%})"
-    loss = f", loss {branch.loss:.3g}" if branch.loss else ""
-    return f"{branch.label}{state}{probability}: {branch.value:.4g}{loss}"

@@ -2,8 +2,8 @@
 
 from typing import overload
 
-from stb_gym.games import fits
-from stb_gym.large import BoardEvaluation, board_strategies, board_strategy, evaluate_boards, solve_boards
+from stb_gym.games import Game, fits
+from stb_gym.large import BoardEvaluation, BoardValues, board_strategies, board_strategy, evaluate_boards, solve_boards
 from stb_gym.solver import (
     Evaluation,
     GameOrEnv,
@@ -14,6 +14,7 @@ from stb_gym.solver import (
     Solution,
     StateScorePolicy,
     UniformRandom,
+    objective_of,
     solve_tables,
     table_strategies,
     table_strategy,
@@ -48,6 +49,26 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
     if not fits(game):
         raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_boards solves it without them")
     return solve_tables(game, goal, worst=worst, exact=exact)
+
+
+def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
+    """Solve a turn of a game of any size, by tables if it fits.
+
+    Args:
+        game: the rules.
+        objective: what is maximised, see `solve`.
+        worst: minimise instead: the worst play.
+        exact: compute in fractions.
+
+    Raises:
+        ValueError: if fractions are needed and the game is too large for tables.
+    """
+    goal = objective_of(game, objective)
+    if fits(game):
+        return solve_tables(game, goal, worst=worst, exact=exact)
+    if exact:
+        raise ValueError("fractions are for games that fit into tables")
+    return solve_boards(game, goal, worst=worst)
 
 
 @overload
@@ -99,8 +120,7 @@ def strategies(what: GameOrEnv) -> dict[str, str]:
         ['random', 'threes-only', 'take-all']
     """
     game = task_of(what).game
-    plays = table_strategies(game)
-    return plays if fits(game) else {name: plays[name] for name in board_strategies(game)}
+    return table_strategies(game) if fits(game) else board_strategies(game)
 
 
 def strategy(what: GameOrEnv, name: str) -> Playable:

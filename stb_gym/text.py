@@ -27,7 +27,7 @@ from stb_gym.arguments import checked
 from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.games import Game, Roll, ShutTheBox, Threes, check_integer, fits, words_of
 from stb_gym.measure.recording import OptimalValues, optimal_values
-from stb_gym.output import quoted
+from stb_gym.output import quoted, tracked
 from stb_gym.rounds import RoundEnv
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
 
@@ -236,6 +236,7 @@ class TextGame:
     @checked
     def answer(self, action: int) -> str:
         """Return an action as `parse` reads it, such as "shut 4,5" or "keep 2"."""
+        check_integer("action", action, 0, len(self.game.actions) - 1)
         move = dict(self._words.move(action))
         if self._names and "tiles" in move:
             move["tiles"] = [self._name(tile) for tile in move["tiles"]]
@@ -405,23 +406,17 @@ class TextGame:
         return Grade(evaluation, masses[0], masses[1], masses[2], len(self._asked), int(missing.sum()))
 
     @checked
-    def measure(
-        self, model: Callable[[str], str], progress: Callable[[int, int], None] = lambda asked, questions: None
-    ) -> Grade:
+    def measure(self, model: Callable[[str], str]) -> Grade:
         """Measure a deterministic model exactly.
 
         Args:
             model: a function from a prompt, the rules and a question, to an answer.
-            progress: called with the number of questions asked, and of all.
 
         Raises:
             ValueError: if the game is too large for tables.
         """
-        answers = []
-        for asked, each in enumerate(self.questions(), 1):
-            answers.append((each["id"], model(f"{each['rules']}\n\n{each['question']}")))
-            progress(asked, len(self._asked))
-        return self.grade(answers)
+        questions = tracked(self.questions(), "questions asked", "questions", len(self._asked))
+        return self.grade((each["id"], model(f"{each['rules']}\n\n{each['question']}")) for each in questions)
 
     @checked
     def agent(self, model: Callable[[str], str]) -> Callable[[NDArray[Any], NDArray[np.bool_]], NDArray[np.int64]]:
@@ -510,7 +505,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         truncated = False
         if chosen is None:
             terminated, after = True, stepper.forfeit_state
-            final = {"final_score": int(stepper.scores[-1]), "illegal_action": True}
+            final = {"final_score": int(stepper.ending_scores[-1]), "illegal_action": True}
             info = self._info | {"action_mask": stepper.masks(stepper.forfeit), **final}
         else:
             after = stepper.after(node, chosen)

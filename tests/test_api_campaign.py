@@ -18,17 +18,18 @@ import pytest
 
 import stb_gym
 from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
-from stb_gym.arguments import fits
+from stb_gym.arguments import type_test
+from stb_gym.games import Words
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
-from stb_gym.solver import Standing, StateScorePolicy, UniformRandom, move_tree
+from stb_gym.solver import Standing, StateScorePolicy, TurnTables, UniformRandom, move_tree
 from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
 
 LIBRARY = str(Path(stb_gym.__file__).parent)
 ALLOWED = ("TypeError", "ValueError", "RuntimeError", "NotImplementedError", "OSError", "FileNotFoundError")
 SKIPPED = {
-    # They pass on any name.
-    *("call", "get_attr", "places", "is_as_good"),
+    # They take arrays of the library as they are.
+    *("places", "is_as_good"),
     # They are called once for every node of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
     *("find_nodes", "throw_faces", "open_tiles"),
@@ -87,10 +88,13 @@ def callables(pool):
     found = {name: each for name, each in named.items() if inspect.isroutine(each) or inspect.isclass(each)}
     found = {name: each for name, each in found.items() if not inspect.isabstract(each)}
     for each in pool:
+        if isinstance(each, TurnTables | Words):  # only the library calls them, but for `Words.locate`
+            continue
         for name, method in inspect.getmembers(type(each), callable):
             is_ours = str(getattr(method, "__module__", "")).startswith("stb_gym")
             if is_ours and (name == "__call__" or not name.startswith("_")):
                 found[f"{type(each).__name__}.{name}"] = getattr(each, name)
+    found |= {f"{type(each).__name__}.locate": each.locate for each in pool if isinstance(each, Words)}
     return {name: found[name] for name in sorted(found) if name.split(".")[-1] not in SKIPPED}
 
 
@@ -117,7 +121,7 @@ def returned_calls(tmp_path, monkeypatch, count, names=""):
         if not re.search(names, name):
             continue
         parameters = inspect.signature(function).parameters.values()
-        calls[name] = function, [(each, [*filter(fits(each.annotation), pool)] or pool) for each in parameters]
+        calls[name] = function, [(each, [*filter(type_test(each.annotation), pool)] or pool) for each in parameters]
     sys.addaudithook(lambda event, given: event == "open" and "w" in str(given[1]) and written.append(str(given[0])))
     for name in [*calls] * (count // len(calls) + 1):
         function, parameters = calls[name]

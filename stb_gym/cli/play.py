@@ -7,13 +7,14 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.turn import Names, RoundRules, heading, perfect_play, player_of
+from stb_gym.cli.turn import Names, RoundRules, heading, player_of
 from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
 from stb_gym.games import Game, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import at_terminal, say, tracked, write_text
 from stb_gym.solver import compile_game
+from stb_gym.solving import perfect_play
 from stb_gym.terminal import (
     Throw,
     chooser,

@@ -1,15 +1,12 @@
 """The commands about several players: a round, par scores, a match of rounds, a tournament."""
 
-from typing import Any
-
-from stb_gym.cli.turn import Names, RoundRules, heading, player_of
+from stb_gym.cli.turn import Answer, Names, RoundRules, heading, player_of
 from stb_gym.games import Game, check_integer, entry_of
 from stb_gym.output import tracked
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
 
-Answer = dict[str, Any]
 ROUNDING = 1e-12  # of probabilities
 
 
@@ -42,7 +39,7 @@ def round_of(
     number = players if players is not None else len(policy) or 2
     of_round = rules.round(game, number)
     lineup = policy or ("optimal",) * number
-    found = of_round.evaluate([player_of(game, name) for name in lineup])
+    found = of_round.evaluate(lineup)
     leads = [str(lead) for lead in of_round.tables.scores.tolist()]
     answer = _heading(of_round, lineup) | {"seats": found.seats.tolist(), "throws": found.throws.tolist()}
     survival = dict(zip(leads, found.survival.T.tolist(), strict=True))
@@ -119,7 +116,7 @@ def match(
         After 1, 2 ... rounds the chance that each player has won most, that nobody alone has, and the points.
     """
     of_round = rules.round(game, len(policy))
-    ended = series(of_round, [player_of(game, name) for name in policy], rounds, begins)
+    ended = series(of_round, policy, rounds, begins)
     answer = _heading(of_round, policy) | {"rounds": rounds, "begins": begins}
     wins, tied = ended.wins.tolist(), ended.tied.tolist()
     answer |= {"wins": wins, "tied": tied, "points": ended.points.tolist()}

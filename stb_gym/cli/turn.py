@@ -26,10 +26,9 @@ from stb_gym.games import (
     title,
     words_of,
 )
-from stb_gym.large import BoardValues, evaluate_boards, solve_boards
+from stb_gym.large import BoardValues, evaluate_boards
 from stb_gym.measure import (
     RegretMeter,
-    hardness_of_boards,
     is_policy,
     kept_policies,
     load_policy,
@@ -40,10 +39,9 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import Progress, tracked, write_aside
+from stb_gym.output import tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
-    Goal,
     Objective,
     Playable,
     Policy,
@@ -52,13 +50,12 @@ from stb_gym.solver import (
     choice_at,
     move_tree,
     objective_of,
-    solve_tables,
     ways_to_shut,
 )
 from stb_gym.solver import certify as certify_game
 from stb_gym.solving import evaluate as evaluate_policy
+from stb_gym.solving import perfect_play, strategies, strategy
 from stb_gym.solving import solve as solve_turn
-from stb_gym.solving import strategies, strategy
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
@@ -153,21 +150,6 @@ def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
 def policy_of(game: Game, name: str) -> Playable:
     """Return the policy of a file, a run's folder, a kept policy or a strategy."""
     return load_policy(name, game) if is_policy(name) else strategy(game, name)
-
-
-def perfect_play(game: Game, objective: Goal, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
-    """Return perfect (or the worst) play of a turn, with progress if the game is too large for tables.
-
-    Raises:
-        ValueError: if fractions are needed and the game is too large for tables.
-    """
-    goal = objective_of(game, objective)
-    if fits(game):
-        return solve_tables(game, goal, worst=worst, exact=exact)
-    if exact:
-        raise ValueError("fractions are for games that fit into tables")
-    with Progress("boards solved", unit="rows") as progress:
-        return solve_boards(game, goal, progress.tell, worst=worst)
 
 
 def imported(name: str, option: str) -> Any:
@@ -271,7 +253,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
         0.071432
     """
-    best = perfect_play(game, objective, worst, exact)
+    best = perfect_play(game, objective, worst=worst, exact=exact)
     answer = heading(game, objective_of(game, objective))
     answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
     held, dice = game.start()
@@ -299,13 +281,8 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
     Returns:
         The numbers of `stb_gym.measure.Hardness`; gaps are shares of random play's regret.
     """
-    goal = objective_of(game, objective)
-    if fits(game):
-        found = measure_hardness(game, goal)
-    else:
-        with Progress("boards measured", unit="rows") as progress:
-            found = hardness_of_boards(game, goal, progress.tell)
-    return heading(game, goal) | found.summary()
+    found = measure_hardness(game, objective)
+    return heading(game, found.objective) | found.summary()
 
 
 def certify(game: Game, *, objective: str = "score", out: str | None = None) -> Answer:
@@ -412,8 +389,7 @@ def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = 
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
-    with Progress("boards evaluated", unit="rows") as progress:
-        return evaluate_boards(best, policy, progress.tell)
+    return evaluate_boards(best, policy)
 
 
 def _numbers(policy: str, found: Any) -> Answer:
@@ -430,8 +406,7 @@ def _measure_agent(meter: RegretMeter, agent: str, turns: int | None, seed: int,
         if turns is None and meter.is_exact:
             return about | _numbers(agent, meter(plays, masked=masked))
         turns = SAMPLED_TURNS if turns is None else turns
-        with Progress("playing", turns, "turns") as progress:
-            sampled = meter.sample(plays, turns, seed, masked=masked, progress=progress.tell)
+        sampled = meter.sample(plays, turns, seed, masked=masked)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
     numbers = {**sampled.summary(), "interval": list(sampled.interval)}
@@ -451,8 +426,7 @@ def simulate(
         turns: How many turns.
         seed: Seed of the dice.
     """
-    with Progress("playing", turns, "turns") as progress:
-        played = simulate_turns(game, policy_of(game, policy), turns, seed, objective, progress.tell)
+    played = simulate_turns(game, policy_of(game, policy), turns, seed, objective)
     return heading(game, objective_of(game, objective)) | {
         "policy": policy,
         "turns": turns,

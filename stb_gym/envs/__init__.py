@@ -6,7 +6,7 @@
 - `registration`: the ids.
 """
 
-from stb_gym.envs.env import LARGEST_SEED, StepperEnv, TurnEnv, game_for, restore_generator, stepper_of
+from stb_gym.envs.env import LARGEST_SEED, StepperEnv, TurnEnv, game_for, options_of, stepper_of
 from stb_gym.envs.registration import (
     ENVIRONMENTS,
     Environment,
@@ -15,12 +15,12 @@ from stb_gym.envs.registration import (
     masked_id,
     register,
 )
-from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
+from stb_gym.envs.table_stepper import Stepper, TableStepper
 from stb_gym.envs.vector_env import Step, TurnVectorEnv
 from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
 
 __all__ = [
     "ENVIRONMENTS", "LARGEST_SEED", "Environment", "MaskInObservation", "Step", "Stepper", "StepperEnv", "TableStepper",
-    "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "fits_tables", "game_for",
-    "game_of_environment", "masked_id", "register", "restore_generator", "stepper_of", "table_stepper",
+    "TurnEnv", "TurnVectorEnv", "VectorMaskInObservation", "environment_of", "game_for",
+    "game_of_environment", "masked_id", "options_of", "register", "stepper_of",
 ]  # fmt: skip

@@ -45,7 +45,7 @@ class StepperEnv:
         reward_scale: the factor of rewards.
         illegal: "end" if an illegal action ends the turn, "raise" if it raises an error.
         stepper: the `Stepper`.
-        rewards: [F + 2] the reward of every ending; see `Stepper.scores`.
+        rewards: [F + 2] the reward of every ending; see `Stepper.ending_scores`.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
@@ -67,7 +67,8 @@ class StepperEnv:
     ):
         check_choice("treatment of illegal actions", illegal, ILLEGAL)
         check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
-        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < math.inf):
+        largest = 2**1000 if isinstance(reward_scale, int) else math.inf  # larger integers become no float
+        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < largest):
             raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
         self.game = game_for(type(self), game, rules)
         self.objective = objective_of(self.game, objective)
@@ -76,7 +77,7 @@ class StepperEnv:
         self.reward_scale = float(reward_scale)
         self._single_space = observation_space(self.game.observation_high, observation_dtype)
         self.stepper = stepper_of(self.game, self._single_space.dtype.name, stepper)
-        scores = self.stepper.scores[1:-1]
+        scores = self.stepper.ending_scores[1:-1]
         utilities = self.objective.utilities(scores)
         self.rewards = np.array([0, *utilities, self.objective.illegal_utility(scores)], float) * self.reward_scale
         self._begun = False
@@ -302,7 +303,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if seed is not None:
             check_integer("seed", seed, 0, LARGEST_SEED)
             super().reset(seed=int(seed))
-        state, throws = self.stepper.beginnings(options) if options else self._first
+        state, throws = self.stepper.beginnings(options_of(options)) if options else self._first
         self._throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
         self._node = int(self.stepper.nodes(state, self._throw))
         self._last = None
@@ -348,7 +349,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if ending == 0:
             return stepper.observe(self._node), 0.0, False, False, self._info()
         self._over = True
-        info = self._info(int(stepper.scores[ending]), self._node == stepper.forfeit)
+        info = self._info(int(stepper.ending_scores[ending]), self._node == stepper.forfeit)
         return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
 
     def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:
@@ -398,6 +399,13 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         """Close the window if there is one."""
         if self._window is not None:
             self._window.close()
+
+
+def options_of(options: Any) -> dict[str, Any]:
+    """Return a copy of the options of a reset; raise TypeError if they are no dictionary."""
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"options of reset must be a dictionary, such as {{'roll': 5}}, not {quoted(options)}")
+    return dict(options or {})
 
 
 def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = None) -> Stepper:

@@ -44,7 +44,7 @@ class LargeStepper(Stepper):
         self.game = game
         self.throws = game.faces**game.dice
         self.actions = len(game.actions)
-        self.scores = np.concatenate(([0], boards.scores, boards.scores[-1:]))
+        self.ending_scores = np.concatenate(([0], boards.scores, boards.scores[-1:]))
         self._boards = boards
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
@@ -114,7 +114,7 @@ class LargeStepper(Stepper):
         board, _ = self._split(nodes)
         place = self._boards.scores.searchsorted(self._boards.final_scores(board))
         ending = (place + 1) * over.reshape(np.shape(nodes))
-        return np.where(np.equal(nodes, self.forfeit), len(self.scores) - 1, ending)[()]
+        return np.where(np.equal(nodes, self.forfeit), len(self.ending_scores) - 1, ending)[()]
 
     def observe(self, nodes: Any) -> NDArray[Any]:
         board, case = self._split(np.asarray(nodes))

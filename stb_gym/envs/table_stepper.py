@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
+from stb_gym.games import FloatArray, Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
 from stb_gym.output import quoted
 from stb_gym.solver import TurnTables, compile_game
 
@@ -29,8 +29,8 @@ class Stepper(ABC):
         throws, actions: T and A.
         start: the state at the beginning of a turn.
         forfeit, forfeit_state: the node and the state that an illegal action leads to.
-        scores: [F + 2] the points at each ending: 0 while the turn goes on, the final scores, the best first, and the
-            worst of them again for the forfeit.
+        ending_scores: [F + 2] the points at each ending: 0 while the turn goes on, the final scores, the best first,
+            and the worst of them again for the forfeit.
     """
 
     game: Game
@@ -39,7 +39,7 @@ class Stepper(ABC):
     start: int
     forfeit: int
     forfeit_state: int
-    scores: IntArray
+    ending_scores: IntArray
 
     @abstractmethod
     def nodes(self, states: Any, throws: Any) -> Any:
@@ -51,7 +51,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def ending(self, nodes: Any) -> Any:
-        """Return indices in `scores`: 0 while the turn goes on."""
+        """Return indices in `ending_scores`: 0 while the turn goes on."""
 
     @abstractmethod
     def observe(self, nodes: Any) -> NDArray[Any]:
@@ -110,7 +110,7 @@ class Stepper(ABC):
         move = np.flatnonzero(self.masks(nodes).view(np.bool_))
         return move // self.actions, move % self.actions
 
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+    def choose(self, nodes: IntArray, fractions: FloatArray) -> IntArray:
         """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
         index, action = self.legal_moves(nodes)
         counts = np.bincount(index, minlength=len(nodes))
@@ -152,7 +152,7 @@ class TableStepper(Stepper):
         tables: the game as arrays.
         node_of_throw: [S + 1, T] the node each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
         next_state: [N + 1, A] the state each action leads to.
-        endings: [N + 1] indices in `scores`.
+        endings: [N + 1] indices in `ending_scores`.
         observation: [N + 1, O] observations.
         action_mask: [N + 1, A] action masks.
     """
@@ -172,10 +172,10 @@ class TableStepper(Stepper):
         self.start = tables.start
         self.forfeit = tables.nodes
         self.forfeit_state = tables.states
-        self.scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
+        self.ending_scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
         # Not of vars(self): an object whose dictionary was asked for finds its attributes more slowly.
-        arrays = self.node_of_throw, self.next_state, self.endings, self.observation, self.action_mask, self.scores
-        freeze(arrays)
+        freeze((self.node_of_throw, self.next_state, self.endings, self.ending_scores))
+        freeze((self.observation, self.action_mask))
         # A lookup in one dimension takes half as long as in two, and `item` half as long as brackets.
         self._nodes = self.node_of_throw.ravel()
         self._states = self.next_state.ravel()
@@ -210,7 +210,7 @@ class TableStepper(Stepper):
     def masks(self, nodes: Any) -> NDArray[np.int8]:
         return self.action_mask[nodes].copy() if isinstance(nodes, int) else self.action_mask.take(nodes, axis=0)
 
-    def choose(self, nodes: IntArray, fractions: NDArray[np.float64]) -> IntArray:
+    def choose(self, nodes: IntArray, fractions: FloatArray) -> IntArray:
         place = (fractions * self._choices.take(nodes)).astype(np.intp)
         return self._edge_action[self._edge_start.take(nodes) + place]
 

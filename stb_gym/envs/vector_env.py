@@ -9,12 +9,12 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.envs.env import LARGEST_SEED, StepperEnv
+from stb_gym.envs.env import LARGEST_SEED, StepperEnv, options_of
 from stb_gym.envs.rendering import draw, draw_nothing
-from stb_gym.games import Game, IntArray, check_choice, check_integer, integers
+from stb_gym.games import FloatArray, Game, IntArray, check_choice, check_integer, integers
 from stb_gym.solver import Goal
 
-Step = tuple[NDArray[Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Step = tuple[NDArray[Any], FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 UNLIMITED = 2**62  # steps
 
@@ -116,7 +116,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             ValueError: if `options` names no position of the game, or one without a legal move; if the mask chooses no
                 game; or if there is not one seed per game.
         """
-        where = {**(options or {})}
+        where = options_of(options)
         chosen = where.pop("reset_mask", np.ones(self.num_envs, np.bool_))
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):
@@ -227,24 +227,6 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._moved[:] = False
         self._begun = True
 
-    def call(self, name: str, *args: Any, **kwargs: Any) -> tuple[Any, ...]:
-        """Return the result of a method, or an attribute, for each game, as Gymnasium's own vector environments do.
-
-        Arrays and tuples over the games are split; anything else is the same for all games.
-
-        Raises:
-            AttributeError: if there is no such attribute.
-        """
-        value = getattr(self, f"single_{name}" if name in ("action_space", "observation_space") else name)
-        if callable(value):
-            value = value(*args, **kwargs)
-        over_games = isinstance(value, tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
-        return tuple(value) if over_games and len(value) == self.num_envs else (value,) * self.num_envs
-
-    def get_attr(self, name: str) -> tuple[Any, ...]:
-        """Return an attribute of each game; see `call`."""
-        return self.call(name)
-
     def render(self) -> tuple[Any, ...] | None:
         """Draw every game.
 
@@ -288,9 +270,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if not terminated.any():
             return {}
         return {
-            "final_score": self.stepper.scores.take(ending),
+            "final_score": self.stepper.ending_scores.take(ending),
             "_final_score": terminated.copy(),
-            "illegal_action": ending == len(self.stepper.scores) - 1,
+            "illegal_action": ending == len(self.stepper.ending_scores) - 1,
             "_illegal_action": terminated.copy(),
         }
 

@@ -8,7 +8,7 @@
 from stb_gym.games import shut_the_box, threes
 from stb_gym.games.drawing import Picture, below, drawn_dice, needed
 from stb_gym.games.game import (
-    ILLEGAL, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, cached_arrays,
+    ILLEGAL, FloatArray, Game, Heuristic, IntArray, Moves, Roll, Rolls, State, Variant, all_rules, cached_arrays,
     check_bool, check_chances, check_choice, check_game, check_integer, check_names, fits, freeze, integers, listed,
     make_game, meant, own_rules, rolls, rule, rules_of, throw_faces, title, walk,
 )  # fmt: skip
@@ -20,7 +20,7 @@ from stb_gym.games.text import BoxWords, ThreesWords, Words, dice_in_words
 from stb_gym.games.threes import Threes
 
 __all__ = [
-    "GAMES", "ILLEGAL", "VARIANTS", "Entry", "Game", "Heuristic", "IntArray", "Moves", "Picture",
+    "GAMES", "ILLEGAL", "VARIANTS", "Entry", "FloatArray", "Game", "Heuristic", "IntArray", "Moves", "Picture",
     "Roll", "Rolls", "ShutTheBox", "State", "Threes", "Variant", "Words", "all_rules", "below",
     "cached_arrays", "check_bool", "check_chances",
     "check_choice", "check_game", "check_integer", "check_names", "dice_in_words", "drawn_dice",

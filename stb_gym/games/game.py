@@ -14,8 +14,7 @@ edge         (node, legal action) -> next state.
 final score  what the turn is worth when it ends: a function of the state alone.
 
 A turn ends at a node without a legal action, or at a state without dice. The rules of a game say this one state at a
-time, in the methods of `Game`. `walk` finds all states from the start, and `stb_gym.solver` makes arrays of them, which
-everything else reads.
+time, in the methods of `Game`. `walk` finds all states from the start.
 """
 
 from abc import ABC, abstractmethod
@@ -37,6 +36,7 @@ from stb_gym.output import LONGEST_MESSAGE, quoted, shortened, tracked
 
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
+FloatArray = NDArray[np.float64]
 INTEGER = (int, np.integer)  # for isinstance
 State = tuple[int, int]  # (held, dice)
 Roll = tuple[int, ...]

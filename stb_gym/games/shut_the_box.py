@@ -81,10 +81,8 @@ VARIANTS: dict[str, Variant] = {
     "3-to-go": Variant({"first_move": 3}, "The first move must shut the 3, or the turn ends."),
     "unlucky-seven": Variant({"ending_roll": 7}, "A roll of 7 ends the turn at once."),
     "thai-style": Variant({"match": "one-tile"}, "Each roll shuts one tile: that of a die, or that of the sum."),
-    "jackpot": Variant({"match": "one-tile"}, "Another name of thai-style."),
     "two-at-most": Variant({"match": "two-at-most"}, "Each roll shuts one tile or two."),
     "faces-or-sum": Variant({"match": "faces-or-sum"}, "Each roll shuts the tiles of all dice, or that of the sum."),
-    "golf": Variant({"score": "sum"}, "The open tiles are added up: the usual score."),
     "missionary": Variant({"score": "count"}, "The open tiles are counted."),
     "digital": Variant({"score": "digits"}, "The open tiles are read as one number: 1, 2 and 5 open are 125 points."),
 }

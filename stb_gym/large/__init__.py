@@ -5,12 +5,12 @@
 - `evaluate`: the exact distance of a policy from perfect play; `strategies`: policies by name.
 """
 
-from stb_gym.large.boards import boards_of, subset_sums
+from stb_gym.large.boards import boards_of
 from stb_gym.large.evaluate import BoardEvaluation, evaluate_boards
-from stb_gym.large.solve import BoardValues, random_value, solve_boards, values_of_random_play
+from stb_gym.large.solve import BoardValues, solve_boards
 from stb_gym.large.strategies import board_strategies, board_strategy
 
 __all__ = [
     "BoardEvaluation", "BoardValues", "board_strategies", "board_strategy", "boards_of", "evaluate_boards",
-    "random_value", "solve_boards", "subset_sums", "values_of_random_play",
+    "solve_boards",
 ]  # fmt: skip

@@ -10,22 +10,19 @@ open tiles come first. Only sums over the nodes and the costliest mistakes are s
 `stb_gym.solver.evaluation`.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import IntArray, Roll, rolls, words_of
+from stb_gym.games import FloatArray, IntArray, Roll, rolls, words_of
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import BoardValues, random_value
-from stb_gym.solver import Measured, Mistake, Move, RulePolicy, StateScorePolicy, UniformRandom, choice_at
+from stb_gym.output import tracked
+from stb_gym.solver import Measured, Mistake, RulePolicy, StateScorePolicy, UniformRandom, choice_at
 
 MISTAKES_KEPT = 100
-
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,7 +81,7 @@ class BoardEvaluation(Measured):
             held, dice, roll = self._node(node)
             choice = choice_at(self.optimum, held, dice, roll)
             position = words_of(self.optimum.game).node(held, dice, roll)
-            plays = choice.moves[_weights(self.policy, choice.moves).argmax()].action
+            plays = choice.moves[self.policy.probabilities(choice.moves).argmax()].action
             mistakes.append(Mistake(node, position, plays, choice.best[0].action, visits, loss))
         return mistakes
 
@@ -139,15 +136,12 @@ class TurnSums:
 
 
 @checked
-def evaluate_boards(
-    optimum: BoardValues, policy: RulePolicy, progress: Callable[[int, int], None] | None = None
-) -> BoardEvaluation:
+def evaluate_boards(optimum: BoardValues, policy: RulePolicy) -> BoardEvaluation:
     """Measure a policy that looks at the states its moves lead to against perfect play, exactly.
 
     Args:
         optimum: perfect play, see `solve_boards`.
         policy: the policy.
-        progress: called after every row with the number of rows done so far, and of all rows.
 
     Raises:
         TypeError: if `optimum` or `policy` is something else.
@@ -169,7 +163,7 @@ def evaluate_boards(
     _throw_first(optimum, policy, grid, flow.visits, sums)
     bests = RowMoves(grid, utility[-1], np.maximum, -np.inf)
     nodes = np.arange(len(grid.thrown))[:, None] * grid.rows * grid.columns + np.arange(grid.columns)
-    for row in reversed(range(grid.rows)):
+    for row in tracked(reversed(range(grid.rows)), "boards evaluated", "rows", grid.rows):
         played = flow.through(row)
         best = bests.reduce(row)
         visits = grid.chances.T @ flow.visits[:, row]
@@ -178,8 +172,6 @@ def evaluate_boards(
         sums.end(grid.final_scores(row), np.where(has_move, 0, visits).sum(axis=0))
         is_as_good = ~has_move | optimum.is_as_good(played, best)
         sums.choose(nodes + row * grid.columns, np.where(has_move, visits, 0), np.where(is_as_good, 0, best - played))
-        if progress:
-            progress(grid.rows - row, grid.rows)
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
     goal = optimum.objective
     value = float(goal.sign * (goal.utilities(sums.scores) @ sums.chances)) + 0.0
@@ -195,7 +187,7 @@ def _throw_first(optimum: BoardValues, policy: RulePolicy, grid: Grid, visits: F
     for roll, count in enumerate(known.counts.tolist()):
         chance = np.array([count / known.counts.sum()])
         choice = choice_at(optimum, held, dice, known.shown[roll])
-        weights = _weights(policy, choice.moves)
+        weights = policy.probabilities(choice.moves)
         node = np.array([(roll + 1) * grid.rows * grid.columns - 1])
         sums.choose(node, chance, weights @ np.array(choice.loss)[:, None])
         for move, weight in zip(choice.moves, weights, strict=True):
@@ -203,14 +195,6 @@ def _throw_first(optimum: BoardValues, policy: RulePolicy, grid: Grid, visits: F
                 visits.reshape(-1)[optimum.places(np.array([move.held]), move.dice)] += chance * weight
             else:
                 sums.end(np.array([game.final_score(move.held)]), chance * weight)
-
-
-def _weights(policy: RulePolicy, moves: list[Move]) -> FloatArray:
-    """Return [M] the probabilities with which a policy makes the moves of a node."""
-    if isinstance(policy, UniformRandom):
-        return np.full(len(moves), 1 / len(moves))
-    _, held, dice = np.array(moves).T
-    return (np.arange(len(moves)) == policy.scores(held, dice).argmax()).astype(float)
 
 
 class _GreedyFlow:

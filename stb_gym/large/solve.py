@@ -8,7 +8,6 @@ before they are needed. In a row the moves to other rows are worked out first, f
 within the row, columns with few open tiles first.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -17,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, IntArray, cached_arrays, freeze, rolls
+from stb_gym.games import FloatArray, Game, IntArray, cached_arrays, freeze, rolls
 from stb_gym.large.boards import boards_of
 from stb_gym.large.grid import Grid, RowMoves
+from stb_gym.output import tracked
 from stb_gym.solver import Goal, Objective, is_as_good, objective_of, state_arrays
 
 
@@ -37,7 +37,7 @@ class BoardValues:
 
     game: Game
     objective: Objective
-    utility: NDArray[np.float64]
+    utility: FloatArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
@@ -51,7 +51,7 @@ class BoardValues:
         return float(self.objective.sign * self.utility[0, -1]) + 0.0  # never -0.0
 
     @checked
-    def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[np.float64]:
+    def utilities_at(self, held: IntArray, dice: IntArray | int) -> FloatArray:
         """Return the expected utilities of boards before a throw, or of turns that end there.
 
         Args:
@@ -84,21 +84,18 @@ class BoardValues:
         return is_as_good(after, best, self._extremes)
 
     @cached_arrays
-    def _extremes(self) -> NDArray[np.float64]:
+    def _extremes(self) -> FloatArray:
         """The least and the greatest utility."""
         return np.array([self.utility.min(), self.utility.max()])
 
 
 @checked
-def solve_boards(
-    game: Game, objective: Goal = "score", progress: Callable[[int, int], None] | None = None, *, worst: bool = False
-) -> BoardValues:
+def solve_boards(game: Game, objective: Goal = "score", *, worst: bool = False) -> BoardValues:
     """Solve a turn for every board; it takes little more memory than a float a board (three if dice are chosen).
 
     Args:
         game: rules of Shut the Box.
         objective: what is maximised, see `stb_gym.solve`.
-        progress: called after every row with the number of rows solved so far, and of all rows.
         worst: minimise instead: the worst play.
 
     Raises:
@@ -110,7 +107,7 @@ def solve_boards(
         35.081421
     """
     goal = objective_of(game, objective)
-    return _sweep(game, goal.opposite if worst else goal, progress)
+    return _sweep(game, goal.opposite if worst else goal)
 
 
 @lru_cache(maxsize=64)  # several evaluations of one box ask for it, and it takes seconds for The 300
@@ -119,16 +116,12 @@ def random_value(game: Game, goal: Objective) -> float:
     return values_of_random_play(game, goal).value
 
 
-def values_of_random_play(
-    game: Game, goal: Objective, progress: Callable[[int, int], None] | None = None
-) -> BoardValues:
+def values_of_random_play(game: Game, goal: Objective) -> BoardValues:
     """Return the utility of every board under uniformly random legal play; see `solve_boards`."""
-    return _sweep(game, goal, progress, uniform=True)
+    return _sweep(game, goal, uniform=True)
 
 
-def _sweep(
-    game: Game, goal: Objective, progress: Callable[[int, int], None] | None = None, *, uniform: bool = False
-) -> BoardValues:
+def _sweep(game: Game, goal: Objective, *, uniform: bool = False) -> BoardValues:
     """Compute the utility of every board by backward induction: under perfect play, or under uniformly random play."""
     grid = Grid(game)
     throws = len(grid.chances)
@@ -138,7 +131,7 @@ def _sweep(
     moves = RowMoves(grid, by_board, operation, neutral, within=False)
     counts = RowMoves(grid, grid.allowed.sum(axis=0, dtype=np.int32), np.add, 0) if uniform else None
     utility[:, 0, 0] = goal.utilities(grid.final_scores(0)[:1])  # the turn is over, so there is no sum over rolls
-    for row in range(grid.rows):
+    for row in tracked(range(grid.rows), "boards solved", "rows", grid.rows):
         by_roll = moves.reduce(row)
         end = goal.utilities(grid.final_scores(row)).astype(float)
         count = counts.reduce(row) if counts else None
@@ -155,8 +148,6 @@ def _sweep(
                 by_board[row, columns] = operation.reduce(
                     utility[:throws, row, columns], where=grid.allowed[:, row, columns], initial=neutral
                 )
-        if progress:
-            progress(row + 1, grid.rows)
     values = BoardValues(game, goal, utility.reshape(len(utility), -1))
     # The first throw may allow other moves.
     start = game.start()

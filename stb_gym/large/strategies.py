@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, IntArray, check_choice, entry_of
 from stb_gym.large.solve import BoardValues, solve_boards
-from stb_gym.solver import RulePolicy, StateScorePolicy, UniformRandom
+from stb_gym.solver import RulePolicy, StateScorePolicy, UniformRandom, table_strategies
 
 TIE_BITS = 33  # utilities equal in so many bits count as equal: about the tolerance `TIE` of `stb_gym.solver`
 
@@ -30,10 +30,10 @@ BY_BOARDS: dict[str, Callable[[Game], RulePolicy]] = {
 }
 
 
-def board_strategies(game: Game) -> list[str]:
-    """Return the names of the strategies that need no tables."""
-    first, *others = BY_BOARDS
-    return [first, *entry_of(game).heuristics, *others]
+def board_strategies(game: Game) -> dict[str, str]:
+    """Return the strategies that need no tables, by name, with a line on how each plays."""
+    known = table_strategies(game)
+    return {name: line for name, line in known.items() if name in BY_BOARDS or name in entry_of(game).heuristics}
 
 
 def board_strategy(game: Game, name: str) -> RulePolicy:
@@ -46,7 +46,7 @@ def board_strategy(game: Game, name: str) -> RulePolicy:
     Raises:
         ValueError: if there is no such strategy without tables.
     """
-    check_choice(f"strategy of {game.name} without tables", name, board_strategies(game))
+    check_choice(f"strategy of {game.name} without tables", name, list(board_strategies(game)))
     heuristic = entry_of(game).heuristics.get(name)
     if heuristic is None:
         return BY_BOARDS[name](game)

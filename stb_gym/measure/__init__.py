@@ -18,7 +18,7 @@ from stb_gym.measure.comparison import (
     simulate,
 )
 from stb_gym.measure.diagnosis import CriticErrors, Diagnosis, diagnose, policy_gradient
-from stb_gym.measure.hardness import Hardness, hardness, hardness_of_boards
+from stb_gym.measure.hardness import Hardness, hardness
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.policy_files import (
     SavedPolicy,
@@ -31,11 +31,10 @@ from stb_gym.measure.policy_files import (
     save_policy,
 )
 from stb_gym.measure.recording import RecordRegret, VectorRecordRegret
-from stb_gym.measure.sampled import NORMAL_95, SampledEvaluation
+from stb_gym.measure.sampled import SampledEvaluation
 from stb_gym.measure.visits import RecordVisits, VectorRecordVisits, Visits
 
 __all__ = [
-    "NORMAL_95",
     "Comparison",
     "CriticErrors",
     "Diagnosis",
@@ -52,7 +51,6 @@ __all__ = [
     "compare",
     "diagnose",
     "hardness",
-    "hardness_of_boards",
     "is_policy",
     "kept_policies",
     "load_policies",

@@ -1,7 +1,7 @@
 """What evaluations mean in play: two score distributions, a policy's costly mistakes, and sampled turns."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
 from stb_gym.games import IntArray, check_chances, check_integer, words_of
+from stb_gym.measure.play import draw_actions
+from stb_gym.output import tracked
 from stb_gym.solver import (
     GameOrEnv,
     Goal,
@@ -183,7 +185,6 @@ def simulate(
     turns: int,
     seed: int | None = None,
     objective: Goal | None = None,
-    progress: Callable[[int], None] = lambda played: None,
 ) -> Simulation:
     """Play turns to their ends and compare their mean with the exact value.
 
@@ -193,7 +194,6 @@ def simulate(
         turns: how many, 2 or more.
         seed: of the dice and of the policy's own random choices.
         objective: what a turn is played for, see `stb_gym.solve`.
-        progress: called after each batch with the number of turns played so far.
 
     Raises:
         ValueError: if an argument is not allowed.
@@ -219,45 +219,36 @@ def simulate(
         else partial(_array_actions, np.asarray(policy), stepper, random)
     )
     scores = np.empty(turns, np.int64)
-    for first in range(0, turns, GAMES_AT_ONCE):
+    firsts = range(0, turns, GAMES_AT_ONCE)
+    for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
         batch = scores[first : first + GAMES_AT_ONCE]
         env = TurnVectorEnv(game, len(batch), illegal="raise")
-        observations, _ = env.reset(seed=dice_seed + first)
+        env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            observations, _, over, _, info = env.step(choose(observations))
+            _, _, over, _, info = env.step(choose(env.nodes))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
-        progress(first + len(batch))
     values = goal.sign * goal.utilities(scores)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
 
 
-def _array_actions(
-    policy: Policy, stepper: Stepper, random: np.random.Generator, observations: NDArray[Any]
-) -> IntArray:
+def _array_actions(policy: Policy, stepper: Stepper, random: np.random.Generator, nodes: IntArray) -> IntArray:
     """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
-    nodes = stepper.find(observations)
-    actions = policy[nodes]
-    if policy.ndim == 2:
-        upper = actions.cumsum(axis=1, dtype=float)
-        actions = (upper > random.random((len(nodes), 1)) * upper[:, -1:]).argmax(axis=1)
+    actions = draw_actions(policy[nodes], random)
     return np.where(compile_game(stepper.game).choices[nodes] > 0, actions, 0)
 
 
-def _rule_actions(
-    policy: RulePolicy, stepper: Stepper, random: np.random.Generator, observations: NDArray[Any]
-) -> IntArray:
+def _rule_actions(policy: RulePolicy, stepper: Stepper, random: np.random.Generator, nodes: IntArray) -> IntArray:
     """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
-    nodes = stepper.find(observations)
     row, action = stepper.legal_moves(nodes)
     after = stepper.after(nodes[row], action)
     wanted = random.random(len(action))
     if isinstance(policy, StateScorePolicy):
         wanted = policy.scores(*stepper.position(after))
-    actions = np.zeros(len(observations), np.int64)
+    actions = np.zeros(len(nodes), np.int64)
     order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
     actions[row[order]] = action[order]
     return actions

@@ -14,13 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, check_integer
+from stb_gym.games import FloatArray, Game, check_integer
 from stb_gym.measure.agents import as_array, is_module, layers_of, module_scores, score_function, tensors_like
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.visits import Visits
-from stb_gym.solver import Evaluation, Level, is_as_good
+from stb_gym.solver import Evaluation, is_as_good
 
-FloatArray = NDArray[np.float64]
 EQUAL = 1e-9  # share of random play's regret below which an advantage counts as 0
 
 
@@ -244,7 +243,7 @@ def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., A
         raise ValueError(
             f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
         )
-    at_states, at_nodes = _values(found)
+    at_states, at_nodes = found.utilities
     exact = tables.after_edges(at_states) - tables.at_edges(at_nodes)
     if estimate.size > len(at):
         of_edges = tables.policy(estimate)[tables.edge_node, tables.edge_action]
@@ -266,18 +265,6 @@ def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., A
         float(np.sqrt(visits @ errors**2)),
         float(weights @ wrong / weights.sum()) if weights.any() else 0.0,
     )
-
-
-def _values(found: Evaluation) -> tuple[FloatArray, FloatArray]:
-    """Return the utilities [S] and [N] of a policy, which may take illegal actions."""
-    tables, goal = found.tables, found.optimum.objective
-    of_illegal = goal.illegal_utility(tables.final_score)
-
-    def choose(after: FloatArray, level: Level) -> FloatArray:
-        illegal = found.illegal[level.nodes][level.live]
-        return level.reduce(np.add, found.weights[level.edges] * after) + illegal * of_illegal
-
-    return tables.sweep(goal.utilities(tables.final_score).astype(float), choose)
 
 
 def _critic_of(agent: Any) -> Callable[[Any], Any] | None:
@@ -322,7 +309,7 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
     network, scores_of = _network_of(meter, agent)
     found = meter(agent, False, masked)
     tables = found.tables
-    at_states, at_nodes = _values(found)
+    at_states, at_nodes = found.utilities
     of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
     advantage = np.tile((of_illegal - at_nodes)[:, None], tables.actions)
     advantage[tables.edge_node, tables.edge_action] = tables.after_edges(at_states) - tables.at_edges(at_nodes)

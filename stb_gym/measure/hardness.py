@@ -3,14 +3,14 @@
 Nothing is sampled, and no agent is needed.
 """
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from stb_gym.games import Game, fits
-from stb_gym.large import evaluate_boards, solve_boards, values_of_random_play
+from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large.solve import values_of_random_play
 from stb_gym.solver import (
     GameOrEnv,
     Goal,
@@ -142,20 +142,10 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     )
 
 
-def hardness_of_boards(
-    game: Game, goal: Objective, progress: Callable[[int, int], None] = lambda done, rows: None
-) -> Hardness:
-    """Return the hardness of a box too large for tables.
-
-    Args:
-        game: the rules.
-        goal: what is maximised.
-        progress: called with the number of rows of boards that are done, and of all.
-    """
-    best = solve_boards(game, goal, lambda done, rows: progress(done, 3 * rows))
-    random = values_of_random_play(game, goal, lambda done, rows: progress(rows + done, 3 * rows))
-    policy = StateScorePolicy(random.utilities_at)
-    greedy = evaluate_boards(best, policy, lambda done, rows: progress(2 * rows + done, 3 * rows))
+def hardness_of_boards(game: Game, goal: Objective) -> Hardness:
+    """Return the hardness of a box too large for tables."""
+    best, random = solve_boards(game, goal), values_of_random_play(game, goal)
+    greedy = evaluate_boards(best, StateScorePolicy(random.utilities_at))
     random_regret = abs(best.value - random.value)
     return Hardness(game, goal, random_regret, _shares([greedy.regret], random_regret))
 

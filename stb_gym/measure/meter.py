@@ -1,18 +1,17 @@
 """The meter: an agent's regret against perfect play."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from stb_gym.envs import stepper_of
-from stb_gym.games import Game, check_integer, fits
-from stb_gym.large import BoardValues, solve_boards
+from stb_gym.games import Game, check_integer
 from stb_gym.measure.agents import AgentView, Player
 from stb_gym.measure.play import games_of, play_turns
 from stb_gym.measure.sampled import SampledEvaluation
-from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, solve_tables, task_of
+from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, task_of
+from stb_gym.solving import perfect_play
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # nodes in one question to an agent
@@ -74,14 +73,11 @@ class RegretMeter:
         20.418812228
     """
 
-    optimum: Solution | BoardValues
-
     def __init__(self, env: GameOrEnv, objective: Goal | None = None, illegal: str | None = None):
         if illegal is None and isinstance(env, Game):
             illegal = "end"
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
-        solve = solve_tables if fits(self.game) else solve_boards
-        self.optimum = solve(self.game, self.objective)
+        self.optimum = perfect_play(self.game, self.objective)
         self._env = env
         self._view = AgentView(env, self.game)
         if self._view.width != len(self.game.observation_high):
@@ -142,7 +138,6 @@ class RegretMeter:
         seed: int = 0,
         deterministic: bool = True,
         masked: bool | None = None,
-        progress: Callable[[int, int], None] = lambda played, turns: None,
     ) -> SampledEvaluation:
         """Measure an agent by turns that it plays, with the exact loss of each of its choices.
 
@@ -153,7 +148,6 @@ class RegretMeter:
                 reveal them draws by its own random numbers.
             deterministic: see the call.
             masked: see the call.
-            progress: called from time to time with the number of turns played, and of all.
 
         Raises:
             TypeError: as the call does, at the positions that occur.
@@ -172,7 +166,7 @@ class RegretMeter:
         stepper = stepper_of(self.game)
         throws, draws = np.random.SeedSequence(seed).spawn(2)
         games = games_of(self._env, self._view, stepper, turns, throws)
-        return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws, progress)
+        return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws)
 
     @property
     def played(self) -> Any:

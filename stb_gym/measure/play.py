@@ -5,7 +5,7 @@ agents see the positions of play through their wrappers alone (`Positions`). Whe
 position, copies of the environment are played (`Copies`), or the vector environment of stable-baselines3 (`Vector`).
 """
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any, Protocol
 
@@ -17,6 +17,7 @@ from stb_gym.games import IntArray
 from stb_gym.large import BoardValues
 from stb_gym.measure.agents import AgentView, Player, joined, layers_of
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
+from stb_gym.output import tracked
 from stb_gym.solver import Solution
 
 AT_ONCE = 4096  # games
@@ -59,11 +60,11 @@ class Positions:
         self.nodes[games] = self._stepper.nodes(self._start, throws)
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Show the positions through the wrappers of the environment."""
         return self._view(self._stepper.observe(self.nodes[games]), masks)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Move, and throw; begin a new turn where one is over."""
         states = self._stepper.after(self.nodes[games], actions)
         nodes = self._stepper.nodes(states, self._throws.integers(self._stepper.throws, size=len(games)))
         over = self._stepper.ending(nodes) > 0
@@ -85,11 +86,11 @@ class Copies:
         self.nodes: IntArray = np.array([base._node for base in self._bases])
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Return copies of the last observations of the environments."""
         return joined([deepcopy(self._seen[game]) for game in games], np.stack)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Step the environments, and reset those whose turn is over."""
         over = np.zeros(len(games), np.bool_)
         for place, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
             self._seen[game], _, terminated, truncated, _ = self._envs[game].step(action)
@@ -119,11 +120,11 @@ class Vector:
         return np.array([getattr(base, name) for base in self._bases])
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """See `Games`."""
+        """Return a copy of the last observations of all environments."""
         return deepcopy(self._seen)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """See `Games`."""
+        """Step all environments, which reset themselves."""
         self._seen, _, over, _ = self._envs.step(actions)
         self.nodes = self._of_bases("_node")
         return self._of_bases("_reached"), over
@@ -152,6 +153,14 @@ def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.r
     return Copies(single[-1], min(COPIES, turns), seed)
 
 
+def draw_actions(answers: NDArray[Any], random: np.random.Generator) -> IntArray:
+    """Return actions [B]: the answers if they are actions [B], or drawn from probabilities [B, A]."""
+    if answers.ndim == 1:
+        return answers
+    upper = answers.cumsum(axis=1, dtype=float)
+    return (upper > random.random((len(answers), 1)) * upper[:, -1:]).argmax(axis=1)
+
+
 def play_turns(
     optimum: Solution | BoardValues,
     games: Games,
@@ -160,7 +169,6 @@ def play_turns(
     illegal: str,
     turns: int,
     seed: np.random.SeedSequence,
-    progress: Callable[[int, int], None],
 ) -> SampledEvaluation:
     """Let an agent play turns, and measure its choices; see `RegretMeter.sample`.
 
@@ -172,7 +180,6 @@ def play_turns(
         illegal: what an illegal action does.
         turns: how many turns are played.
         seed: of the actions that are drawn from the agent's probabilities.
-        progress: called with the number of turns played, and of all.
 
     Raises:
         ValueError: if an illegal action raises, and the agent takes one; or if a wrapper changes what is played.
@@ -183,36 +190,38 @@ def play_turns(
     begins = np.ones(count, np.bool_)
     ends = np.empty(turns, np.int64)
     choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
-    while (turn < turns).any():
-        everyone = games.is_whole or player.remembers
-        places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
-        node = games.nodes[places]
-        masks = stepper.masks(node).view(np.bool_)
-        answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
-        if answered.ndim == 1:
-            action = answered
-        else:
-            upper = answered.cumsum(axis=1, dtype=float)
-            action = (upper > draws.random((len(node), 1)) * upper[:, -1:]).argmax(axis=1)
-        is_legal = masks[np.arange(len(node)), action]
-        refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
-        if illegal == "raise" and refused.any():
-            where = stepper.describe(int(node[refused.argmax()]))
-            raise ValueError(f"the agent takes an illegal action at {where}")
-        counts = turn[places] < turns
-        measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
-        choices.append((turn[places][counts], node[counts], *measured))
-        reached, over = games.step(places, action)
-        if ((stepper.ending(reached) > 0) != over).any() or (
-            stepper.state_of(reached) != stepper.after(node, action)
-        ).any():
-            raise ValueError(
-                "a wrapper does not take the actions of the agent one by one, or truncates turns: record the losses of "
-                "play with RecordRegret"
-            )
-        ends[turn[places[over & counts]]] = reached[over & counts]
-        begins[places] = over
-        turn[places[over]] += count
-        progress(turns - int(np.maximum(-((turn - turns) // count), 0).sum()), turns)
+
+    def played() -> Iterator[tuple[int, int]]:
+        """Play all turns. Yield each that is over, with the node at which it ended."""
+        while (turn < turns).any():
+            everyone = games.is_whole or player.remembers
+            places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
+            node = games.nodes[places]
+            masks = stepper.masks(node).view(np.bool_)
+            answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
+            action = draw_actions(answered, draws)
+            is_legal = masks[np.arange(len(node)), action]
+            refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
+            if illegal == "raise" and refused.any():
+                where = stepper.describe(int(node[refused.argmax()]))
+                raise ValueError(f"the agent takes an illegal action at {where}")
+            counts = turn[places] < turns
+            measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
+            choices.append((turn[places][counts], node[counts], *measured))
+            reached, over = games.step(places, action)
+            if ((stepper.ending(reached) > 0) != over).any() or (
+                stepper.state_of(reached) != stepper.after(node, action)
+            ).any():
+                raise ValueError(
+                    "a wrapper does not take the actions of the agent one by one, or truncates turns: record the "
+                    "losses of play with RecordRegret"
+                )
+            ended = places[over & counts]
+            yield from zip(turn[ended].tolist(), reached[over & counts].tolist(), strict=True)
+            begins[places] = over
+            turn[places[over]] += count
+
+    for number, node in tracked(played(), "turns played", "turns", turns):
+        ends[number] = node
     columns = [np.concatenate(column) for column in zip(*choices, strict=True)]
     return SampledEvaluation(optimum, stepper, player.masked, ends, *columns)

@@ -10,16 +10,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.games import IntArray, fits
-from stb_gym.large import solve_boards
+from stb_gym.games import FloatArray, IntArray
 from stb_gym.output import quoted
-from stb_gym.solver import Solution, solve_tables
-
-FloatArray = NDArray[np.float64]
+from stb_gym.solver import Solution
+from stb_gym.solving import perfect_play
 
 
 class OptimalValues:
@@ -31,7 +28,7 @@ class OptimalValues:
 
     def __init__(self, env: StepperEnv):
         self.stepper = env.stepper
-        self.optimum = (solve_tables if fits(env.game) else solve_boards)(env.game, env.objective)
+        self.optimum = perfect_play(env.game, env.objective)
         self._utilities = env.rewards / env.reward_scale  # by ending
 
     def standing(self) -> Any:
@@ -73,11 +70,11 @@ class TableValues(OptimalValues):
         )
 
     def of_nodes(self, nodes: Any, standing: Any) -> Any:
-        """Look up the utilities at nodes."""
+        """Look up the utilities at nodes, in the row of the standing."""
         return self._nodes.take(standing * self._row_of_nodes + nodes)
 
     def of_states(self, states: Any, standing: Any) -> Any:
-        """Look up the utilities at states."""
+        """Look up the utilities at states, in the row of the standing."""
         return self._states.take(standing * self._row_of_states + states)
 
 
@@ -167,7 +164,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        base = getattr(env, "unwrapped", None)
+        base = env.unwrapped
         if not isinstance(base, TurnEnv):
             raise TypeError(f"RecordRegret needs an environment of stb_gym, not {quoted(env)}")
         self._base = base
@@ -245,7 +242,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        base = getattr(envs, "unwrapped", None)
+        base = envs.unwrapped
         if not isinstance(base, TurnVectorEnv):
             raise TypeError(
                 f"VectorRecordRegret needs a vector environment of stb_gym, not {quoted(envs)}; of environments side "

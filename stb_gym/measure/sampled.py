@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
-from stb_gym.games import IntArray, cached_arrays
-from stb_gym.large import BoardValues, random_value
+from stb_gym.games import FloatArray, IntArray, cached_arrays
+from stb_gym.large import BoardValues
+from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks
 from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 TINY = float(np.finfo(np.float64).tiny)
-FloatArray = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -110,7 +110,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def final_score(self) -> IntArray:
         """[T] the points of each turn."""
-        return np.asarray(self.stepper.scores[self.stepper.ending(self.end)])
+        return np.asarray(self.stepper.ending_scores[self.stepper.ending(self.end)])
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -186,7 +186,7 @@ def measured_choices(
     best = np.minimum.reduceat(np.where(optimal, action, stepper.actions), first)
     probable = weight == np.maximum.reduceat(weight, first)[row]
     plays = np.minimum.reduceat(np.where(probable, action, stepper.actions), first)
-    worst = optimum.objective.illegal_utility(stepper.scores[1:])
+    worst = optimum.objective.illegal_utility(stepper.ending_scores[1:])
     loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)
     optimal_mass = np.where(is_legal, np.add.reduceat(weight * optimal, first), 0)
     return utility, np.where(is_legal, plays, -1), best, loss, optimal_mass

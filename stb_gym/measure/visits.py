@@ -89,7 +89,7 @@ class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        base = getattr(env, "unwrapped", None)
+        base = env.unwrapped
         if not isinstance(base, TurnEnv):
             raise TypeError(f"RecordVisits needs an environment of stb_gym, not {quoted(env)}")
         self._base = base
@@ -131,7 +131,7 @@ class VectorRecordVisits(gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        base = getattr(envs, "unwrapped", None)
+        base = envs.unwrapped
         if not isinstance(base, TurnVectorEnv):
             raise TypeError(f"VectorRecordVisits needs a vector environment of stb_gym, not {quoted(envs)}")
         self._base = base

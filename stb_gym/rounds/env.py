@@ -61,15 +61,13 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for
-from stb_gym.envs.env import observation_space
+from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
+from stb_gym.envs.env import Observation, observation_space
 from stb_gym.envs.registration import NAMESPACE, masked_id, register
 from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
 from stb_gym.solver import Objective, Standing
-
-Observation = NDArray[Any]
 
 
 def _refuse_solo_play(final_score: IntArray) -> NDArray[Any]:
@@ -145,7 +143,7 @@ class SeatEnv(StandingEnv):
         """Play against other opponents from now on, also in rounds under way, whose standings remain.
 
         Args:
-            opponents: as when the environment is made; for self-play perhaps an evaluated line-up of the player's own
+            opponents: as when the environment is made; for self-play perhaps an evaluated lineup of the player's own
                 strategy, see `RoundMeter.strategy`.
 
         Raises:
@@ -275,7 +273,7 @@ class RoundEnv(SeatEnv, TurnEnv):
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split the options of a reset into those of the turn and those of the standing."""
-    turn = dict(options or {})
+    turn = options_of(options)
     return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
 
 

@@ -1,4 +1,4 @@
-"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any line-up.
+"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any lineup.
 
 N players take one turn each of the same game, one after the other. Each sees the final scores so far, and the best
 final score wins. All that matters of the scores is the standing z = (lead, number of holders). With k players still to
@@ -22,15 +22,27 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_choice, check_game, check_integer, freeze
+from stb_gym.games import (
+    FloatArray,
+    Game,
+    IntArray,
+    cached_arrays,
+    check_bool,
+    check_choice,
+    check_game,
+    check_integer,
+    freeze,
+)
+from stb_gym.measure import is_policy, load_policy
 from stb_gym.output import tracked
-from stb_gym.rounds.standings import Array, Standings, blocks, check_lineup
+from stb_gym.rounds.standings import Standings, blocks, check_lineup
 from stb_gym.solver import (
     Level,
     Objective,
@@ -55,7 +67,7 @@ INDIFFERENT = {
     "lowest": "among equally good moves, players take the lowest action",
 }
 
-RoundStrategy = str | Policy | Callable[[TurnTables, Standing], Policy]
+RoundStrategy = str | Path | Policy | Callable[[TurnTables, Standing], Policy]
 
 
 class Seat(NamedTuple):
@@ -64,8 +76,8 @@ class Seat(NamedTuple):
     Both are 0 at standings that the seat cannot meet. Where the round is over, the seat has the worst score.
     """
 
-    chances: Array
-    throws: Array
+    chances: FloatArray
+    throws: FloatArray
 
 
 class Outcome(NamedTuple):
@@ -76,7 +88,7 @@ class Outcome(NamedTuple):
     tie: float
 
 
-def best_values(tables: TurnTables, utility: Array) -> Array:
+def best_values(tables: TurnTables, utility: FloatArray) -> FloatArray:
     """Return [B] the greatest expected utility of a turn, given B utilities [B, T] of its final scores."""
     values = np.zeros(len(utility))
     for block in blocks(tables, np.ones(len(utility), np.bool_)):
@@ -96,17 +108,17 @@ class Reply:
     """
 
     standings: Standings
-    worth: Array
-    disliked: Array | None = None
+    worth: FloatArray
+    disliked: FloatArray | None = None
 
     def __post_init__(self) -> None:
         freeze(vars(self))
 
-    def utility(self, chosen: NDArray[Any]) -> Array:
+    def utility(self, chosen: NDArray[Any]) -> FloatArray:
         """Return [B, T] the player's expected win by final score at standings: a mask [Z] or indices [B]."""
         return self.standings.holds[chosen] * self.worth[self.standings.after[chosen]]
 
-    def values(self, chosen: NDArray[Any]) -> Array:
+    def values(self, chosen: NDArray[Any]) -> FloatArray:
         """Return [B] the player's expected win before the turn at standings: a mask [Z] or indices [B]."""
         return best_values(self.standings.tables, self.utility(chosen))
 
@@ -115,13 +127,13 @@ class Reply:
         tables = self.standings.tables
         return optimal_edges(tables, *optimise(tables, self.utility(block).T[tables.score_index]))
 
-    def weights(self, block: IntArray) -> Array:
+    def weights(self, block: IntArray) -> FloatArray:
         """Return [E, B] the probability (0 or 1) of every edge at standings [B]."""
         tables, best = self.standings.tables, self.optimal(block)
         preferred = best
         if self.disliked is not None:
 
-            def least(edge_value: Array, level: Level) -> Array:
+            def least(edge_value: FloatArray, level: Level) -> FloatArray:
                 return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
 
             disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
@@ -154,11 +166,11 @@ class Reply:
 
 
 class BestResponse(NamedTuple):
-    """The best response of a seat to the other players of a line-up.
+    """The best response of a seat to the other players of a lineup.
 
     Attributes:
         value: the seat's expected win.
-        gain: by how much that exceeds its expected win in the line-up.
+        gain: by how much that exceeds its expected win in the lineup.
         reply: the play.
     """
 
@@ -169,7 +181,7 @@ class BestResponse(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundEvaluation:
-    """The exact chances of a line-up.
+    """The exact chances of a lineup.
 
     Attributes:
         rules: the round.
@@ -187,23 +199,23 @@ class RoundEvaluation:
         return f"<{self.rules.players} players of {self.rules.game}, ties {self.rules.ties}: seats win {wins}>"
 
     @cached_arrays
-    def _reached(self) -> list[Array]:
+    def _reached(self) -> list[FloatArray]:
         """[Z] for each seat: the chances of the standings before its turn."""
         standings, chances = self.rules.standings, [seat.chances for seat in self.played[:-1]]
         return [*accumulate(chances, standings.reached_after, initial=standings.begun)]
 
-    def _worth_after(self, worth: Array) -> list[Array]:
+    def _worth_after(self, worth: FloatArray) -> list[FloatArray]:
         """Return [Z] for each seat: what a standing is worth to each holder after its turn; `worth` [Z] at the end."""
         chances = [seat.chances for seat in reversed(self.played[1:])]
         return [*accumulate(chances, self.rules.standings.worth_before, initial=worth)][::-1]
 
     @cached_arrays
-    def worth_after(self) -> list[Array]:
+    def worth_after(self) -> list[FloatArray]:
         """[Z] for each seat: what a standing is worth to each holder of the lead after its turn."""
         return self._worth_after(self.rules.standings.share)
 
     @cached_arrays
-    def seats(self) -> Array:
+    def seats(self) -> FloatArray:
         """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
         standings = self.rules.standings
         wins = []
@@ -212,12 +224,12 @@ class RoundEvaluation:
         return np.array(wins)
 
     @cached_arrays
-    def throws(self) -> Array:
+    def throws(self) -> FloatArray:
         """[players] the expected number of throws of each seat."""
         return np.array([reached @ seat.throws for reached, seat in zip(self._reached, self.played, strict=True)])
 
     @cached_arrays
-    def survival(self) -> Array:
+    def survival(self) -> FloatArray:
         """[players, T] the chance that none of the last 0, 1 ... players beats a player who leads alone.
 
         By the number of players still to play and the place of the lead.
@@ -226,7 +238,7 @@ class RoundEvaluation:
         return np.minimum(np.stack(stands[::-1])[:, self.rules.standings.holders == 1], 1)  # rounding may exceed 1
 
     @cached_arrays
-    def worth(self) -> Array:
+    def worth(self) -> FloatArray:
         """[players, T] the expected win of a player who leads alone, by players still to play and place of the lead."""
         return np.stack(self.worth_after[::-1])[:, self.rules.standings.holders == 1]
 
@@ -259,7 +271,7 @@ class RoundEvaluation:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundSolution(RoundEvaluation):
-    """The equilibrium of a round: the line-up in which every seat plays optimally against the seats after it.
+    """The equilibrium of a round: the lineup in which every seat plays optimally against the seats after it.
 
     Attributes:
         replies: the play of a seat with 0, 1, 2 ... players after it.
@@ -370,11 +382,12 @@ class Round:
         return RoundSolution(self, tuple(reversed(seats)), tuple(replies))
 
     def evaluate(self, strategies: Sequence[RoundStrategy]) -> RoundEvaluation:
-        """Return the exact chances of a line-up.
+        """Return the exact chances of a lineup.
 
         Args:
-            strategies: one for each seat: a name; the policy of a player who ignores the standing; or a function of
-                the arrays and the `Standing` that returns a policy. The name "optimal" means the equilibrium.
+            strategies: one for each seat: a name, where "optimal" means the equilibrium; the policy of a player who
+                ignores the standing, or the file, the folder or the name of a saved one; or a function of the arrays
+                and the `Standing` that returns a policy.
 
         Raises:
             ValueError: if there is not one strategy per player, or one is unknown or does not fit the game.
@@ -396,6 +409,8 @@ class Round:
 
     def _named(self, plays: RoundStrategy) -> Policy | Callable[[TurnTables, Standing], Policy]:
         """Return a strategy, named or not, as a policy or a function of the standing."""
+        if isinstance(plays, Path) or (isinstance(plays, str) and is_policy(plays)):
+            return load_policy(plays, self.game)
         if not isinstance(plays, str):
             return plays
         if plays == "optimal":
@@ -412,7 +427,7 @@ class Round:
             weights = edge_weights(self.tables, plays)[0][:, None]
             return self._play(seat, lambda block: weights)
 
-        def weights_at(index: int) -> Array:
+        def weights_at(index: int) -> FloatArray:
             standing = self.standings.standing(index, self.players - 1 - seat)
             try:
                 return edge_weights(self.tables, self.policy(plays, standing))[0]
@@ -421,7 +436,7 @@ class Round:
 
         return self._play(seat, lambda block: np.stack([weights_at(index) for index in block.tolist()], axis=1))
 
-    def _play(self, seat: int, weights: Callable[[IntArray], Array]) -> Seat:
+    def _play(self, seat: int, weights: Callable[[IntArray], FloatArray]) -> Seat:
         """Return a seat's play; `weights` of standings [B] returns edge weights [E, B], or [E, 1] for all of them."""
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))

@@ -17,9 +17,9 @@ from fractions import Fraction
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.games import check_chances, check_choice, check_integer
+from stb_gym.games import FloatArray, check_chances, check_choice, check_integer
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
-from stb_gym.rounds.standings import Array, check_lineup
+from stb_gym.rounds.standings import check_lineup
 
 BEGINS = {
     "fixed": "the first player begins every round",
@@ -43,9 +43,9 @@ class Series:
         points: [R, N] the expected points of a player.
     """
 
-    wins: Array
-    tied: Array
-    points: Array
+    wins: FloatArray
+    tied: FloatArray
+    points: FloatArray
 
     def __repr__(self) -> str:
         wins = np.array2string(self.wins[-1], precision=4)
@@ -150,9 +150,9 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     """
     standings, (first, *others) = evaluation.rules.standings, evaluation.played
     leads = np.arange(len(standings.scores))
-    ways: dict[tuple[int, int], Array] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
+    ways: dict[tuple[int, int], FloatArray] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
     for seat, played in enumerate(others, 1):
-        after: dict[tuple[int, int], Array] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
+        after: dict[tuple[int, int], FloatArray] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
         for (holders, worst), chance in ways.items():
             turn = played.chances[leads * standings.players + holders.bit_count() - 1]
             better, behind = np.tril(turn, -1), np.triu(turn, 1)
@@ -164,7 +164,7 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
     return {ending: float(chance.sum()) for ending, chance in ways.items()}
 
 
-def _after_a_round(ahead: Array, endings: dict[Ending, float], unit: int) -> Array:
+def _after_a_round(ahead: FloatArray, endings: dict[Ending, float], unit: int) -> FloatArray:
     """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
     others = range(len(ahead) - 1)
     before = np.pad(ahead, [(0, 0), *[(unit, unit) for _ in others]])
@@ -175,7 +175,7 @@ def _after_a_round(ahead: Array, endings: dict[Ending, float], unit: int) -> Arr
     return after
 
 
-def _ahead_alone(ahead: Array) -> Array:
+def _ahead_alone(ahead: FloatArray) -> FloatArray:
     """Return [N] the chance that each player alone has the most points, given the chances of the leads."""
     leads = np.indices(ahead.shape) - len(ahead) // 2
     totals = np.append(leads, np.zeros((1, *ahead.shape), int), axis=0)

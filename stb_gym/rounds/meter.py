@@ -7,13 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray
+from stb_gym.games import FloatArray, IntArray
 from stb_gym.measure.agents import AgentView, Player, layers_of
 from stb_gym.measure.recording import TableValues, optimal_values
 from stb_gym.output import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
-from stb_gym.rounds.standings import Array
 from stb_gym.rounds.vector_env import RoundVectorEnv
 from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, optimise, score_chances
 
@@ -32,8 +31,8 @@ class RoundRegret:
     """
 
     opponents: Opponents
-    wins: Array
-    most: Array
+    wins: FloatArray
+    most: FloatArray
 
     def __repr__(self) -> str:
         return f"<{self.opponents.rules.game}: win {self.value:.6g}, regret {self.regret:.4g}>"
@@ -54,16 +53,16 @@ class RoundRegret:
         return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
 
     @property
-    def seats(self) -> Array:
+    def seats(self) -> FloatArray:
         """[S] the expected win in each of the seats that the agent may have."""
         return self._by_seat(self.wins)
 
     @property
-    def gains(self) -> Array:
+    def gains(self) -> FloatArray:
         """[S] how much more the best response wins in each of them."""
         return np.maximum(0, self._by_seat(self.most - self.wins))
 
-    def _by_seat(self, worth: Array) -> Array:
+    def _by_seat(self, worth: FloatArray) -> FloatArray:
         """Return [S] the expectation of `worth` [C] in each seat."""
         seats = len(self.opponents.seats)
         return np.bincount(self.opponents.seat, self.opponents.chance * worth, seats).astype(float) * seats

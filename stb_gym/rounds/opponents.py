@@ -9,18 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from stb_gym.games import IntArray, cached_arrays, check_integer, freeze
-from stb_gym.measure.policy_files import is_policy, load_policy
+from stb_gym.games import FloatArray, IntArray, cached_arrays, check_integer, freeze
 from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
-from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
-Lineup = RoundStrategy | Path | Sequence[RoundStrategy | Path] | RoundEvaluation
+Lineup = RoundStrategy | Sequence[RoundStrategy] | RoundEvaluation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,8 +38,8 @@ class Opponents:
     seats: tuple[int, ...]
     seat: IntArray
     index: IntArray
-    chance: Array
-    fates: Array
+    chance: FloatArray
+    fates: FloatArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
@@ -55,18 +52,18 @@ class Opponents:
         return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
 
     @cached_arrays
-    def share(self) -> Array:
+    def share(self) -> FloatArray:
         """[N + 1] what each of 1, 2 ... N holders of the lead wins in the end; at index 0, for a beaten player, 0."""
         return np.append(0.0, self.rules.standings.share[: self.rules.players])
 
     @cached_arrays
-    def utility(self) -> Array:
+    def utility(self) -> FloatArray:
         """[C, T] the player's expected win by final score at each standing."""
         standings, worth = self.rules.standings, self.fates @ self.share
         return standings.holds[self.index] * worth[self.seat[:, None], standings.after[self.index]]
 
     @cached_arrays
-    def most(self) -> Array:
+    def most(self) -> FloatArray:
         """[C] the best response's expected win at each standing; 0 where its probability is 0."""
         most = np.zeros(len(self.chance))
         most[self.chance > 0] = best_values(self.rules.tables, self.utility[self.chance > 0])
@@ -81,7 +78,7 @@ class Opponents:
         """Return one of the C standings as a `Standing`."""
         return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
 
-    def sums_of(self, options: Mapping[str, Any]) -> Array:
+    def sums_of(self, options: Mapping[str, Any]) -> FloatArray:
         """Return [C] running sums of the chances of the standings that fit `options`, for a draw.
 
         Where the opponents leave no such standing, all of them are equally likely.
@@ -102,7 +99,7 @@ class Opponents:
         chances = self.chance * fits
         return _running_sums(chances if chances.any() else fits)
 
-    def draw_standing(self, sums: Array, random: Any) -> Any:
+    def draw_standing(self, sums: FloatArray, random: Any) -> Any:
         """Draw which of the C standings the player sees, given `sums_of` them and 64 random bits, or [B] of them."""
         return sums.searchsorted(_uniform(random), side="right")
 
@@ -118,7 +115,7 @@ class Opponents:
         return (_uniform(random) >= sums.T).sum(axis=0)
 
     @cached_arrays
-    def _sums(self) -> Array:
+    def _sums(self) -> FloatArray:
         return _running_sums(self.chance)
 
     @cached_arrays
@@ -132,12 +129,12 @@ class Opponents:
         return np.pad(np.where(standings.holds, standings.after, beaten), ((0, 0), (0, 1)), constant_values=beaten)
 
     @cached_arrays
-    def _fate_sums(self) -> Array:
+    def _fate_sums(self) -> FloatArray:
         """[S, Z + 1, N + 1] running sums of the `fates`; in the last row the player is beaten."""
         return np.pad(_running_sums(self.fates), ((0, 0), (0, 1), (0, 0)), constant_values=1)
 
 
-def _running_sums(chances: Array) -> Array:
+def _running_sums(chances: FloatArray) -> FloatArray:
     """Return the running sums of distributions, scaled to end at 1."""
     sums = chances.cumsum(axis=-1)
     return sums / sums[..., -1:]
@@ -155,8 +152,8 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all play, or a list with one for each of the others in the order of the seats: see
-            `Round.evaluate`; or the file, the folder or the name of a saved policy; or an evaluated line-up of the
-            round, in which the player takes a seat and the others play as they do there.
+            `Round.evaluate`; or an evaluated lineup of the round, in which the player takes a seat and the others play
+            as they do there.
 
     Raises:
         ValueError: if the seat or a strategy is unknown, or there is not one strategy per opponent.
@@ -168,7 +165,7 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     # The chances [Z, T] of the final scores of the opponents before the player and after it, by seat.
     if isinstance(opponents, RoundEvaluation):
         if replace(opponents.rules, indifferent=rules.indifferent) != rules:
-            raise ValueError(f"the line-up of opponents is of another round than {rules}")
+            raise ValueError(f"the lineup of opponents is of another round than {rules}")
         before = [play.chances for play in opponents.played[:last]]
         after = [play.chances for play in opponents.played[first + 1 :]]
     else:
@@ -176,9 +173,6 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
         lineup: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
         if len(lineup) != others:
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
-        for place, plays in enumerate(lineup):
-            if isinstance(plays, str | Path) and is_policy(str(plays)):
-                lineup[place] = load_policy(plays, rules.game)
         before = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[:last])]
         after = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[first:], first + 1)]
     standings = rules.standings

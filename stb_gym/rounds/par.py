@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.games import FloatArray
 from stb_gym.rounds.equilibrium import RoundSolution, best_values
 from stb_gym.rounds.standings import blocks
 from stb_gym.solver import TIE, Policy
@@ -79,7 +80,7 @@ def pars(solution: RoundSolution) -> list[Par]:
     return rows
 
 
-def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
+def shares(solution: RoundSolution, policy: Policy) -> FloatArray:
     """Return [players] the share of the first player's optimal expected win that a policy reaches.
 
     By the number of players after. The policy ignores the others; the share is 1 where nobody can win anything.
@@ -88,5 +89,5 @@ def shares(solution: RoundSolution, policy: Policy) -> NDArray[np.float64]:
     chances = solve(tables.game).evaluate(policy).score_distribution
     wins = solution.worth @ [chances.get(score, 0.0) for score in tables.scores.tolist()]
     most = best_values(tables, solution.worth)
-    share: NDArray[np.float64] = np.minimum(np.divide(wins, most, out=np.ones_like(most), where=most > 0), 1)
+    share: FloatArray = np.minimum(np.divide(wins, most, out=np.ones_like(most), where=most > 0), 1)
     return share

@@ -9,10 +9,9 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs import Step, TurnVectorEnv, game_for
-from stb_gym.games import Game, IntArray
+from stb_gym.games import FloatArray, Game, IntArray
 from stb_gym.rounds.env import StandingEnv, with_standing
 from stb_gym.rounds.equilibrium import Round
-from stb_gym.rounds.standings import Array
 from stb_gym.solver import Standing
 
 
@@ -56,7 +55,7 @@ class Play:
         after = self._standings.players - 1 - self.seat
         return np.column_stack((self.places.min(axis=1), self.leads.sum(axis=1), after))
 
-    def end_turns(self, rounds: IntArray, places: IntArray) -> tuple[IntArray, Array]:
+    def end_turns(self, rounds: IntArray, places: IntArray) -> tuple[IntArray, FloatArray]:
         """End one turn in each of rounds [K], with the places [K] of the final scores, T for a forfeit.
 
         Returns:

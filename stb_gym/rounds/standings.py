@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import IntArray, check_choice, check_integer, freeze
+from stb_gym.games import FloatArray, IntArray, check_choice, check_integer, freeze
 from stb_gym.output import quoted, tracked
 from stb_gym.solver import Standing, TurnTables
 
@@ -21,8 +21,6 @@ TIES = {
     "all-win": "all tied players win",
     "nobody": "a tie wins for nobody",
 }
-
-Array = NDArray[np.float64]
 
 
 class Standings:
@@ -116,7 +114,7 @@ class Standings:
         """Return the places of final scores; T where an illegal action ended the turn."""
         return np.where(illegal, len(self.scores), self.tables.place_of(final_score))
 
-    def reached_after(self, reached: Array, chances: Array) -> Array:
+    def reached_after(self, reached: FloatArray, chances: FloatArray) -> FloatArray:
         """Return [Z] the chances of the standings after a turn, given those before it.
 
         Args:
@@ -126,7 +124,7 @@ class Standings:
         arriving = reached[:, None] * chances
         return np.bincount(self.after.ravel(), arriving.ravel(), len(reached)).astype(float, copy=False)
 
-    def worth_before(self, worth: Array, chances: Array) -> Array:
+    def worth_before(self, worth: FloatArray, chances: FloatArray) -> FloatArray:
         """Return [Z] what each standing is worth to each holder before a turn.
 
         Args:

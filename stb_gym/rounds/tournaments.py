@@ -21,8 +21,8 @@ from math import fsum
 
 import numpy as np
 
-from stb_gym.games import Game, check_choice, check_game, check_integer
-from stb_gym.rounds.standings import TIES, Array, check_lineup
+from stb_gym.games import FloatArray, Game, check_choice, check_game, check_integer
+from stb_gym.rounds.standings import TIES, check_lineup
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy
 
@@ -52,8 +52,8 @@ class Tournament:
     rule: str
     limit: int
     ties: str
-    wins: Array
-    rounds: Array = field(repr=False)
+    wins: FloatArray
+    rounds: FloatArray = field(repr=False)
 
     @property
     def mean_rounds(self) -> float:
@@ -114,7 +114,9 @@ def tournament(
     return Tournament(rule, limit, ties, wins, rounds)
 
 
-def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Array, sign: int) -> tuple[Array, Array]:
+def _play(
+    turns: list[ScoreChances], rule: str, limit: int, shares: FloatArray, sign: int
+) -> tuple[FloatArray, FloatArray]:
     """Return the wins [N] of N players and the chances of rounds [R], given each player's chances of final scores."""
     players = len(turns)
     always_zero = np.array([[set(turn) == {0}] for turn in turns], float)
@@ -151,7 +153,7 @@ def _play(turns: list[ScoreChances], rule: str, limit: int, shares: Array, sign:
     return wins, np.array(rounds)
 
 
-def _goes_on(rule: str, left: Array) -> float:
+def _goes_on(rule: str, left: FloatArray) -> float:
     """Return the chance that a tournament goes on, given each player's chance [N, 1] to be below the limit."""
     none, one, more = 1.0, 0.0, 0.0
     for chance in left.ravel().tolist():
@@ -159,7 +161,7 @@ def _goes_on(rule: str, left: Array) -> float:
     return more if rule == "out-at" else float(left.prod())
 
 
-def _shares(ties: str, players: int) -> Array:
+def _shares(ties: str, players: int) -> FloatArray:
     """Return quadrature nodes x and weights [Q, 2]: a player tied with K others wins sum(weight * x**K)."""
     if ties != "split":
         return np.array([[ties == "all-win", 1.0]])
@@ -167,7 +169,7 @@ def _shares(ties: str, players: int) -> Array:
     return np.column_stack(((1 + nodes) / 2, weights / 2))
 
 
-def _best(result: Array, shares: Array, worse: Array | float = 0.0) -> Array:
+def _best(result: FloatArray, shares: FloatArray, worse: FloatArray | float = 0.0) -> FloatArray:
     """Return [N] what each player wins by having the best result.
 
     Args:

@@ -9,7 +9,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
-from stb_gym.games import Game, IntArray
+from stb_gym.games import FloatArray, Game, IntArray
 from stb_gym.rounds.env import SeatEnv, split_options, with_standing
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup
@@ -114,7 +114,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         self._draw_standings(games, self.opponents.sums_of({}))
         super()._begin(games, state, throws)
 
-    def _draw_standings(self, games: IntArray, sums: NDArray[np.float64]) -> None:
+    def _draw_standings(self, games: IntArray, sums: FloatArray) -> None:
         random = self.np_random.bit_generator.random_raw(len(games))
         self._place[games] = self.opponents.draw_standing(sums, random)
 

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import cached_arrays, check_integer, freeze, words_of
+from stb_gym.games import FloatArray, cached_arrays, check_integer, freeze, words_of
 from stb_gym.solver.choices import PerfectPlay
-from stb_gym.solver.tables import TurnTables
+from stb_gym.solver.tables import Level, TurnTables
 
 if TYPE_CHECKING:
     from stb_gym.solver.solution import Solution
@@ -177,8 +177,8 @@ class Evaluation(Measured):
     """
 
     optimum: "Solution"
-    weights: NDArray[np.float64]
-    illegal: NDArray[np.float64]
+    weights: FloatArray
+    illegal: FloatArray
     masked: bool | None = None
 
     def __post_init__(self) -> None:
@@ -190,7 +190,7 @@ class Evaluation(Measured):
         return self.optimum.tables
 
     @cached_arrays
-    def visits(self) -> NDArray[np.float64]:
+    def visits(self) -> FloatArray:
         """[N] expected visits of every node in a turn."""
         return expected_visits(self.tables, self.weights)
 
@@ -198,15 +198,20 @@ class Evaluation(Measured):
     def _illegal_utility(self) -> float:
         return self.optimum.objective.illegal_utility(self.tables.final_score)
 
+    @cached_arrays
+    def utilities(self) -> tuple[FloatArray, FloatArray]:
+        """The expected utility of every state [S] and node [N] under the policy."""
+        final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
+        return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
+
     @cached_property
     def value(self) -> float:  # type: ignore[override]
         """Expected value of a turn."""
-        tables, goal = self.tables, self.optimum.objective
-        utility, _ = expected(tables, self.weights, goal.utilities(tables.final_score).astype(float))
-        return float(goal.sign * (utility[tables.start] + self.illegal_mass * self._illegal_utility))
+        by_state, _ = self.utilities
+        return float(self.optimum.objective.sign * by_state[self.tables.start])
 
     @cached_arrays
-    def loss(self) -> NDArray[np.float64]:
+    def loss(self) -> FloatArray:
         """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
         lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
         lost_by_illegal = self.optimum.node_utility.astype(float) - self._illegal_utility
@@ -305,19 +310,28 @@ class Evaluation(Measured):
 
 
 def expected(
-    tables: TurnTables, weights: NDArray[np.float64], utility: NDArray[np.float64]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    tables: TurnTables,
+    weights: FloatArray,
+    utility: FloatArray,
+    illegal: FloatArray | None = None,
+) -> tuple[FloatArray, FloatArray]:
     """Return the expected utility of every state [S] and node [N] under a policy.
 
     Args:
         tables: the arrays of the game.
         weights: [E] the probability of every edge at its node.
         utility: [S] the utility of a turn that ends at the state.
+        illegal: [N] the utility of illegal actions, times their probability; 0 if not given.
     """
-    return tables.sweep(utility, lambda after, level: level.reduce(np.add, weights[level.edges] * after))
+
+    def choose(after: FloatArray, level: Level) -> FloatArray:
+        legal = level.reduce(np.add, weights[level.edges] * after)
+        return legal if illegal is None else legal + illegal[level.nodes][level.live]
+
+    return tables.sweep(utility, choose)
 
 
-def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+def expected_visits(tables: TurnTables, weights: FloatArray) -> FloatArray:
     """Return [N, *K] the expected visits of every node, if edges are taken with probabilities `weights` [E, *K].
 
     Levels are passed highest first, the other way round than in solving.
@@ -339,7 +353,7 @@ def expected_visits(tables: TurnTables, weights: NDArray[np.float64]) -> NDArray
     return visited.reshape(-1, *weights.shape[1:])
 
 
-def score_chances(tables: TurnTables, visits: NDArray[np.float64]) -> NDArray[np.float64]:
+def score_chances(tables: TurnTables, visits: FloatArray) -> FloatArray:
     """Return [T, *K] the probability of every final score, best first, given the `visits` [N, *K] of the nodes."""
     ends = tables.choices == 0
     score = tables.score_index[tables.node_state[ends]]

@@ -160,7 +160,7 @@ class Task(NamedTuple):
     illegal: str
 
 
-def task_of(what: GameOrEnv | Any, objective: Goal | None = None, illegal: str | None = None) -> Task:
+def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None = None) -> Task:
     """Return the task of a game or of an environment.
 
     Args:

@@ -1,11 +1,11 @@
 """Policies: arrays over nodes, or rules that look at the states that moves lead to.
 
 An array has one of two forms: [N] integers, an action per node, or [N, A] floats, the probability of every action at
-every node. Entries of nodes without a legal action are ignored (`solve` and the strategies put -1 there). A rule
-needs no array, so it plays games of any size.
+every node. Entries of nodes without a legal action are ignored; -1 is usual there. A rule needs no array, so it plays
+games of any size.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import ILLEGAL, IntArray, check_choice
+from stb_gym.games import ILLEGAL, FloatArray, IntArray, check_choice
 from stb_gym.output import quoted
+from stb_gym.solver.choices import Move
 from stb_gym.solver.objectives import finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
 
@@ -51,10 +52,19 @@ class StateScorePolicy:
         fault = f"score must give a finite number for each of {held.size} states"
         return finite_numbers(self.score(held, dice), held.shape, fault)
 
+    def probabilities(self, moves: Sequence[Move]) -> FloatArray:
+        """Return [M] the probability of each move of a node."""
+        _, held, dice = np.array(moves).T
+        return np.eye(len(moves))[self.scores(held, dice).argmax()]
+
 
 @dataclass(frozen=True)
 class UniformRandom:
     """Play every legal move with the same probability."""
+
+    def probabilities(self, moves: Sequence[Move]) -> FloatArray:
+        """Return [M] the probability of each move of a node."""
+        return np.ones(len(moves)) / len(moves)
 
 
 RulePolicy = StateScorePolicy | UniformRandom
@@ -72,9 +82,7 @@ def policy_array(tables: TurnTables, policy: Playable) -> Policy:
     return np.asarray(policy)
 
 
-def edge_weights(
-    tables: TurnTables, policy: Playable, illegal: str = "raise"
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def edge_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -> tuple[FloatArray, FloatArray]:
     """Return the probabilities with which a policy takes every edge, and an illegal action.
 
     Args:
@@ -107,7 +115,8 @@ def edge_weights(
     else:
         given = quoted(policy.item()) if policy.ndim == 0 else f"of shape {policy.shape} and type {policy.dtype}"
         arrays = f"an array of {tables.nodes} integers, or of {tables.nodes} x {tables.actions} floats"
-        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}")
+        hint = ": stb_gym.strategy(game, name) makes that of a strategy" if policy.dtype.kind == "U" else ""
+        raise ValueError(f"a policy of {tables.game} is {arrays}, not {given}{hint}")
     if illegal == "raise":
         _refuse(tables, on_illegal > 0, "takes an illegal action")
     return weights, on_illegal

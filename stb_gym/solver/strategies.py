@@ -10,7 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Entry, Game, Heuristic, Moves, check_choice, entry_of, follow_registrations, freeze, words_of
+from stb_gym.games import (
+    Entry,
+    FloatArray,
+    Game,
+    Heuristic,
+    Moves,
+    check_choice,
+    entry_of,
+    follow_registrations,
+    freeze,
+    words_of,
+)
 from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
@@ -94,7 +105,7 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
 
 
 @lru_cache(maxsize=16)
-def chance_to_beat(tables: TurnTables) -> NDArray[np.float64]:
+def chance_to_beat(tables: TurnTables) -> FloatArray:
     """Return [S, T] the greatest probability at every state of a final score strictly better than each of `scores`."""
     chances = np.empty((tables.states, len(tables.scores)))
     for first in range(0, len(tables.scores), TARGETS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""A game as arrays, which the solver, the evaluator, the environments and the agents all read.
+"""A game as arrays of its states, nodes and edges.
 
 States are sorted by level and every edge leads to a strictly lower level, so one pass over the levels, lowest first,
 is backward induction:
@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arguments import guarded
-from stb_gym.games import Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
+from stb_gym.games import FloatArray, Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
 from stb_gym.output import tracked
 
 Policy = NDArray[Any]  # [N] actions or [N, A] probabilities: see `stb_gym.solver.policies`
@@ -45,7 +44,6 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_edge)
 
 
-@guarded
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
@@ -73,7 +71,7 @@ class TurnTables:
     final_score: IntArray
     node_start: IntArray
     node_state: IntArray
-    node_probability: NDArray[np.float64]
+    node_probability: FloatArray
     edge_start: IntArray
     edge_node: IntArray
     edge_action: IntArray
@@ -151,7 +149,7 @@ class TurnTables:
         return nodes.reshape(observation.shape[:-1])
 
     @cached_arrays
-    def uniform(self) -> NDArray[np.float64]:
+    def uniform(self) -> FloatArray:
         """[E] the probability of each edge under uniformly random play."""
         return 1 / self.at_edges(self.choices)
 
@@ -182,7 +180,7 @@ class TurnTables:
         """Return [D, *K]: an operation such as `np.maximum` over the edges [E, *K] of every node with a move."""
         return operation.reduceat(values, self.edge_start[self.decisions])
 
-    def sum_at_nodes(self, values: NDArray[Any]) -> NDArray[np.float64]:
+    def sum_at_nodes(self, values: NDArray[Any]) -> FloatArray:
         """Return [N]: the sum over the edges [E] of every node, 0 where there are none."""
         return np.asarray(np.bincount(self.edge_node, values, self.nodes), np.float64)
 

@@ -37,11 +37,15 @@ class Branch:
 
     def __str__(self) -> str:
         """Return the tree as text: a line per branch, indented by two spaces per level."""
+        return "\n  ".join([self.line, *(line for branch in self.branches for line in str(branch).splitlines())])
+
+    @property
+    def line(self) -> str:
+        """The branch alone in words, such as "shut 3,4 -> open 1,6,7: 11.1903, loss 0.3"."""
         state = f" -> {self.state}" if self.state else ""
         probability = "" if self.probability is None else f" ({self.probability:.2%})"
         loss = f", loss {self.loss:.6g}" if self.loss else ""
-        below = [line for branch in self.branches for line in str(branch).splitlines()]
-        return "\n  ".join([f"{self.label}{state}{probability}: {self.value:.6g}{loss}", *below])
+        return f"{self.label}{state}{probability}: {self.value:.6g}{loss}"
 
 
 @checked

@@ -9,10 +9,10 @@ from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.playing import play_alone, play_round
 from stb_gym.terminal.turns import Throw, contest
 from stb_gym.terminal.watching import (
-    Frame, Turn, chooser, frames, play, play_together, replay, show, write_film,
+    Turn, chooser, frames, play, play_together, replay, show, write_film,
 )  # fmt: skip
 
 __all__ = [
-    "Frame", "Throw", "Turn", "chooser", "coach_alone", "contest", "frames", "play",
+    "Throw", "Turn", "chooser", "coach_alone", "contest", "frames", "play",
     "play_alone", "play_round", "play_together", "replay", "show", "write_film",
 ]  # fmt: skip

@@ -16,9 +16,8 @@ from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.games import Game, words_of
+from stb_gym.games import FloatArray, Game, words_of
 from stb_gym.output import GREEN, RED, Column, Table
 from stb_gym.rounds import Reply, RoundEvaluation
 from stb_gym.solver import Choice, Move, PerfectPlay, Standing, choice_at
@@ -204,7 +203,7 @@ class RoundCoach:
         return Coach(self._reply.at(standing), self._unit)
 
     @cached_property
-    def before(self) -> list[NDArray[np.float64]]:
+    def before(self) -> list[FloatArray]:
         """The expected win of the seat at each standing [Z]: before every turn, and at the end of the round.
 
         After the seat's own turn, this assumes that the seat holds the lead.

@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
-from stb_gym.solver import Goal, Policy, RulePolicy, UniformRandom, compile_game, edge_weights
+from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, edge_weights
 from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.turns import (
@@ -29,7 +30,7 @@ from stb_gym.terminal.turns import (
 )
 
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
-COLOURS = 48  # of a picture
+PALETTE_SIZE = 48  # colours of a picture
 
 
 def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:
@@ -54,24 +55,23 @@ def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generat
     Raises:
         ValueError: if the policy does not fit the game or takes an illegal action.
     """
-    if isinstance(policy, UniformRandom):
+    if isinstance(policy, RulePolicy):
 
-        def pick(position: Position) -> int:
-            return int(random.integers(len(position.moves)))
-    elif isinstance(policy, RulePolicy):
-
-        def pick(position: Position) -> int:
-            _, held, dice = np.array(position.moves).T
-            return int(policy.scores(held, dice).argmax())
+        def probabilities(position: Position) -> NDArray[Any]:
+            return policy.probabilities(position.moves)
     else:
         tables = compile_game(game)
         weights, _ = edge_weights(tables, policy)
 
-        def pick(position: Position) -> int:
+        def probabilities(position: Position) -> NDArray[Any]:
             node = tables.find_node(position.held, position.dice, position.roll)
-            return int(random.choice(len(position.moves), p=weights[np.array(tables.edges_of(node))]))
+            return weights[np.array(tables.edges_of(node))]
 
-    return lambda position: position.moves[pick(position)] if position.moves else None
+    def choose(position: Position) -> Move | None:
+        moves = position.moves
+        return moves[random.choice(len(moves), p=probabilities(position))] if moves else None
+
+    return choose
 
 
 class Turn(NamedTuple):
@@ -252,7 +252,7 @@ def write_film(path: str | Path, film: list[Frame]) -> None:
         ValueError: if Pillow does not know the ending of the file's name.
     """
     image = needed("PIL.Image", "Pillow", "films")
-    first, *others = (image.fromarray(frame.picture).quantize(COLOURS, dither=image.Dither.NONE) for frame in film)
+    first, *others = (image.fromarray(frame.picture).quantize(PALETTE_SIZE, dither=image.Dither.NONE) for frame in film)
     milliseconds = [round(1000 * frame.seconds) for frame in film]
     with write_aside(path) as aside:
         first.save(aside, save_all=True, append_images=others, duration=milliseconds, loop=0, optimize=False)

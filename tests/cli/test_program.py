@@ -19,7 +19,7 @@ from stb_gym.games import rule
 from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
-from tests.cli.test_text import BOX, LINES
+from tests.cli.test_text import AGENT, BOX, LINES
 from tests.output.test_text import Recorded
 
 
@@ -124,8 +124,12 @@ def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run,
     monkeypatch.setattr("stb_gym.output.Progress", Recorded)
     monkeypatch.setattr(Recorded, "shown", [])
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
+    assert run("hardness shut-the-box --tiles 15")[0] == 0
+    assert run("simulate threes --dice 1 --faces 9 --policy random --turns 5000")[0] == 0
+    assert run(f"evaluate threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
     shown = [bar for bar in Recorded.shown if isinstance(bar, tuple)]
     words = {"positions found", "moves described", "standings of a round solved", "seats of a round solved"}
+    words |= {"boards solved", "boards evaluated", "turns played", "turns simulated"}
     assert words <= {bar[0] for bar in shown}
     assert all(total is not None and unit for _, total, unit in shown)
     before = len(Recorded.shown)

@@ -74,7 +74,7 @@ ERRORS = [
     "solve shut-the-box --dice 7 --faces 20",
     "solve shut-the-box --score golf",
     "solve shut-the-box --objective win",
-    "solve shut-the-box --variant gofl",
+    "solve shut-the-box --variant digitla",
     "solve threes --out values",
     "solve shut-the-box --out .",
     "solve shut-the-box --tiles 20 --dice 5 --exact",

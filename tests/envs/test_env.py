@@ -195,12 +195,15 @@ def test_observations_are_the_same_in_every_type(dtype):
 
 
 ERRORS = {
+    "options of another type": lambda: gym.make(BOX).reset(options="x"),
+    "options in a list": lambda: TurnVectorEnv("threes", 3).reset(options=["x"]),
     "no legal move at a roll": lambda: gym.make(BOX).reset(options={"open": [1, 2], "roll": 12}),
     "no such rule": lambda: gym.make(BOX, tile=5),
     "illegal": lambda: gym.make(BOX, illegal="ignore"),
     "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
     "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
+    "large reward_scale": lambda: TurnEnv("threes", reward_scale=10**400),
     "stepper": lambda: TurnEnv("threes", stepper="trees"),
     "step before reset": lambda: TurnEnv("threes").step(0),
     "step of many before reset": lambda: TurnVectorEnv("threes").step([0]),

@@ -213,18 +213,6 @@ def test_what_is_returned_belongs_to_the_caller(mode):
         np.testing.assert_equal(returned, then)
 
 
-@pytest.mark.parametrize("name", [BOX, THREES])
-def test_each_game_answers_as_gymnasiums_own_environments(name):
-    pair = Pair(name, "NextStep", render_mode="ansi")
-    pair.ask(lambda env: env.reset())
-    for attribute in ("game", "objective", "illegal", "render_mode", "observation_space", "action_space"):
-        assert pair.native.get_attr(attribute) == pair.native.call(attribute) == pair.sync.get_attr(attribute)
-    for question in (("action_masks",), ("render",), ("node", pair.native.transitions.observation[5])):
-        np.testing.assert_equal(pair.native.call(*question), pair.sync.call(*question))
-    with pytest.raises(AttributeError, match="tiles_left"):
-        pair.native.get_attr("tiles_left")
-
-
 def test_games_that_no_reset_has_begun_are_over():
     mask = {"reset_mask": np.array([True, False])}
     envs = TurnVectorEnv("shut-the-box", 2)

@@ -78,9 +78,3 @@ def test_scores_of_many_tiles():
     held = np.random.default_rng(1).integers(0, 2**20, (5, 7))
     expected = [[game.final_score(board) for board in row] for row in held.tolist()]
     assert boards_of(game).final_scores(held).tolist() == expected
-
-
-def test_progress_is_reported_for_every_row():
-    calls = []
-    split(6, solve_boards, NINE, progress=lambda *done: calls.append(done))
-    assert calls == [(done, 8) for done in range(1, 9)]

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, hardness
-from stb_gym.measure import hardness_of_boards
+from stb_gym.measure.hardness import hardness_of_boards
 from stb_gym.solver import objective_of
 from tests import reference
 from tests.twins import games, their_utility, twin

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from itertools import product
+from types import SimpleNamespace
 from typing import ClassVar
 
 import pytest
@@ -89,13 +90,13 @@ def test_a_full_standard_error_stops_no_work(monkeypatch):
 
 def test_quick_work_is_silent_and_slow_work_is_not(capsys, monkeypatch):
     for delay, is_shown in ((None, False), (0, True)):
-        with Progress("rows of \x1bboards", unit="rows") as progress:
+        with Progress("rows of \x1bboards", total=4, unit="rows") as progress:
             if delay is not None:
                 progress._bar.delay = progress._bar.mininterval = delay
-            progress.tell(1, 4, note="\x1bnote")
+            progress.tell(1, note="\x1bnote")
             progress.tell(2)
         shown = capsys.readouterr().err
-        assert ("2.00/4.00" in shown) == is_shown
+        assert ("2/4" in shown) == is_shown
         assert ("\\x1bboards" in shown) == ("\\x1bnote" in shown) == is_shown
         assert "\x1bnote" not in shown
 
@@ -164,8 +165,11 @@ class Recorded:
 
     shown: ClassVar[list] = []
 
-    def __init__(self, words, total, unit):
+    delays: ClassVar[list] = []
+
+    def __init__(self, words, total, unit, delay):
         self.shown.append((words, total, unit))
+        self.delays.append(delay)
 
     def __enter__(self):
         return self
@@ -187,3 +191,14 @@ def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch)
     assert Recorded.shown == [("letters read", 2, "letters"), 1, 2]
     assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
     assert len(Recorded.shown) == 3
+
+
+def test_two_seconds_count_from_the_beginning_of_a_command(monkeypatch):
+    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr(Recorded, "delays", [])
+    clock = iter([100.0, 100.0, 101.0, 150.0])
+    monkeypatch.setattr("stb_gym.output.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with showing_progress():
+        for _ in range(3):
+            assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
+    assert Recorded.delays == [2.0, 1.0, 0.5]

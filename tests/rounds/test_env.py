@@ -180,11 +180,12 @@ def test_wrong_arguments_are_refused(arguments, error):
             make(THREES, reward_scale=2)
 
 
-def test_opponents_may_be_names_policies_files_functions_and_line_ups(tmp_path):
+def test_opponents_may_be_names_policies_files_functions_and_lineups(tmp_path):
     game = Threes(dice=3)
     policy, path = strategy(game, "take-all"), tmp_path / "mine.npz"
     stb_gym.save_policy(path, game, policy)
     lineup = Round(game).evaluate(["take-all", "random"])
+    assert Round(game).evaluate([path, "random"]).seats.tolist() == lineup.seats.tolist()
     ways = ["take-all", policy, str(path), path, ["take-all"], lambda tables, at: policy, lineup]
     wanted, *found = [gym.make(THREES, dice=3, seat=1, opponents=plays).unwrapped.opponents for plays in ways]
     for opponents in found:

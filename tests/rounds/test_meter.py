@@ -1,4 +1,4 @@
-"""The exact results of agents in a round, beside the reference in fractions and the evaluated line-ups."""
+"""The exact results of agents in a round, beside the reference in fractions and the evaluated lineups."""
 
 import gymnasium as gym
 import numpy as np

@@ -42,6 +42,11 @@ def test_other_arrays_names_and_agents_are_refused(policy):
         evaluate(GAME, policy)
 
 
+def test_a_name_is_pointed_to_its_strategy():
+    with pytest.raises(ValueError, match=r"not 'random': stb_gym\.strategy\(game, name\)"):
+        evaluate(GAME, "random")
+
+
 @pytest.mark.parametrize(
     "policy", [changed(BEST, TABLES.choices == 0, 99), changed(RANDOM, TABLES.choices == 0, np.nan)]
 )
