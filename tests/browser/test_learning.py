@@ -134,6 +134,7 @@ def test_it_learns_to_play_better_than_chance_and_than_the_heuristics(visitor):
     click(page, "what is lost there")
     page.get_by_role("combobox", name=re.compile("^by")).select_option("your learner")
     page.get_by_role("link", name="Learn").click()
+    expect(page.locator("[aria-label='the curve'] tbody tr")).to_have_count(len(curve))
     assert page.evaluate(CURVE) == curve.tolist()
     click(page, "start over")
     assert page.evaluate(EPISODES) == 0
