@@ -10,16 +10,18 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from stb_gym.output import quoted
+from stb_gym.output import LONGEST_MESSAGE, quoted, reason, shortened
 
+T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
+HOT = ("find_nodes",)  # methods that are called for every observation
 UNIONS = (Union, UnionType)
 NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy's numbers, too, which takes longer
 
 
-def checked(function: F) -> F:
+def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
     """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
 
     Annotations that no class stands for, such as protocols, are not checked. An array may be whatever NumPy turns into
@@ -27,6 +29,7 @@ def checked(function: F) -> F:
 
     Args:
         function: the function.
+        refused: errors inside the function that become a TypeError or a ValueError in one line.
 
     Example:
         >>> @checked
@@ -48,9 +51,22 @@ def checked(function: F) -> F:
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
-        return function(*positional, **named)
+        try:
+            return function(*positional, **named)
+        except refused as error:
+            kind = TypeError if isinstance(error, TypeError) else ValueError
+            line = f"{called} does not allow these arguments: {reason(error)}"
+            raise kind(shortened(line, LONGEST_MESSAGE)) from error
 
     return cast(F, call)
+
+
+def guarded(kind: type[T]) -> type[T]:
+    """Check the arguments of the public methods of a class, and refuse in a line those that fail inside."""
+    for name, method in [*vars(kind).items()]:
+        if inspect.isfunction(method) and not name.startswith("_") and name not in HOT:
+            setattr(kind, name, checked(method, (LookupError, AttributeError, TypeError, OverflowError)))
+    return kind
 
 
 def type_test(annotation: Any) -> Callable[[Any], bool]:

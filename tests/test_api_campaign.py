@@ -19,9 +19,8 @@ import pytest
 import stb_gym
 from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.arguments import type_test
-from stb_gym.games import Words
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
-from stb_gym.solver import Standing, StateScorePolicy, TurnTables, UniformRandom, move_tree
+from stb_gym.solver import Standing, StateScorePolicy, UniformRandom, move_tree
 from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
 
@@ -88,13 +87,10 @@ def callables(pool):
     found = {name: each for name, each in named.items() if inspect.isroutine(each) or inspect.isclass(each)}
     found = {name: each for name, each in found.items() if not inspect.isabstract(each)}
     for each in pool:
-        if isinstance(each, TurnTables | Words):  # only the library calls them, but for `Words.locate`
-            continue
         for name, method in inspect.getmembers(type(each), callable):
             is_ours = str(getattr(method, "__module__", "")).startswith("stb_gym")
             if is_ours and (name == "__call__" or not name.startswith("_")):
                 found[f"{type(each).__name__}.{name}"] = getattr(each, name)
-    found |= {f"{type(each).__name__}.locate": each.locate for each in pool if isinstance(each, Words)}
     return {name: found[name] for name in sorted(found) if name.split(".")[-1] not in SKIPPED}
 
 

@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from stb_gym.arguments import checked
+from stb_gym.arguments import guarded
 from stb_gym.games.drawing import Picture, below, board_picture, points_picture
 from stb_gym.games.game import Game, Roll, check_choice, check_integer, check_names, integers, own_rules, rolls, walk
 from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, ShutTheBox, board_of, open_tiles
@@ -20,6 +20,7 @@ CHARACTER = 10  # pixels that a character of a note takes in a picture, on avera
 LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
+@guarded
 @dataclass(frozen=True)
 class Words:
     """The description of a game to people.
@@ -41,7 +42,9 @@ class Words:
     prompt: ClassVar[str] = "Your move? "
     verb: ClassVar[str] = ""
 
-    @checked
+    def __init_subclass__(cls) -> None:
+        guarded(cls)
+
     def locate(self, where: Mapping[Any, Any]) -> tuple[int, int, Roll | None]:
         """Return a named position as (held, dice, roll); the roll is None if it is not named.
 

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arguments import guarded
 from stb_gym.games import FloatArray, Game, IntArray, Roll, Rolls, State, cached_arrays, freeze, rolls, walk, words_of
 from stb_gym.output import tracked
 
@@ -44,6 +45,7 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_edge)
 
 
+@guarded
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game with S states, N nodes (D of them decisions, with a legal action), A actions and E edges.
