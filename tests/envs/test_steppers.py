@@ -74,9 +74,7 @@ def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(game):
     assert (stepper.state_of(nodes) == np.arange(tables.states).repeat(stepper.throws)).all()
 
 
-@pytest.mark.parametrize(
-    "rules", [{}, {"one_die": "any-time"}, {"dice": 3, "match": "faces-or-sum"}, {"open": (1, 2)}]
-)
+@pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"dice": 3, "match": "faces-or-sum"}, {"open": (1, 2)}])
 def test_what_is_no_observation_is_refused(rules):
     for stepper, nodes in both(ShutTheBox(tiles=6, **rules)):
         width = len(stepper.game.observation_high)
