@@ -199,13 +199,6 @@ def test_every_task_has_its_rows_as_json(runs, tmp_path, capsys):
 # The page of curves
 
 
-def test_the_page_needs_no_other_file(page):
-    text = page.read_text()
-    assert '<html lang="en">' in text
-    assert not re.search(r"""src=["']|<link|url\(|@import|<!-- """, text)
-    assert [path.name for path in page.parent.iterdir()] == [page.name]
-
-
 def test_the_page_has_the_curves_of_all_agents_and_the_baselines(page, runs):
     shown, rows = curves_on(page)[NAME], rows_of(runs)
     measurements = by_task(read_measurements(runs))[NAME][1]
