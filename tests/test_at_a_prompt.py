@@ -25,6 +25,7 @@ def test_the_lines_of_results(snapshot):
         pocket_card(best, biggest, 20),
         ROUND.solve(),
         ROUND.evaluate(["optimal", "random", "optimal"]),
+        Round(NINE, ties="all-win").evaluate(["optimal", "random"]),
     ]
     assert list(map(repr, results)) == list(map(str, results)) == snapshot
 

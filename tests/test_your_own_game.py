@@ -48,19 +48,6 @@ def test_a_turn_is_worth_8_14_points(pig):
         assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_worth(points, limit=limit)
 
 
-@pytest.mark.parametrize("least", [19, 20, 21, 25])
-def test_the_regret_of_holding_at_other_points(pig, least):
-    best = stb_gym.solve(pig())
-    policy = np.where(best.tables.observation.sum(axis=1) < least, AGAIN, HOLD)
-    policy[best.tables.observation[:, 1] == 1] = HOLD
-    found, worth = best.evaluate(policy), turn_worth(points, hold_at(least))
-    assert found.value == pytest.approx(float(worth), rel=1e-12)
-    assert found.regret == pytest.approx(float(turn_worth(points) - worth), abs=1e-12)
-    assert (found.regret < 1e-12) == (least in (20, 21))  # at 20 points both moves are equally good
-    bust = turn_worth(lambda score: score == 0, hold_at(least))
-    assert found.score_distribution[0] == pytest.approx(float(bust), rel=1e-12)
-
-
 @pytest.mark.parametrize(
     ("name", "choose"),
     [

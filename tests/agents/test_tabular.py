@@ -73,36 +73,13 @@ def test_afterstates_share_what_they_learn():
     assert len(states) == tables.edge_next.max() + 1 < len(actions)
 
 
-def test_monte_carlo_estimates_are_mean_returns_after_every_visit():
-    learner, tables = learner_of(MonteCarlo, 16), compile_game(FOUR)
-    returns, visited = {}, [[] for _ in range(16)]
-    envs, step = learner._envs, learner._envs.step
-
-    def recorded(actions):
-        for turn, node, action in zip(visited, envs.nodes.tolist(), actions.tolist(), strict=True):
-            turn.append((node, action))
-        answer = step(actions)
-        for place in np.flatnonzero(answer[2]):
-            for pair in visited[place]:
-                returns.setdefault(pair, []).append(answer[1][place])
-            visited[place].clear()
-        return answer
-
-    envs.step = recorded
-    learner.learn(5000)
-    assert max(map(len, returns.values())) > 50
-    estimates = learner.state_dict()["weights"]["table"].numpy()
-    pairs = zip(tables.edge_node.tolist(), tables.edge_action.tolist(), strict=True)
-    assert estimates == pytest.approx([np.mean(returns.get(pair, [-10])) for pair in pairs])
-
-
 def test_monte_carlo_approaches_the_action_values_of_random_play():
     learner, tables = learner_of(MonteCarlo, 1024), compile_game(FOUR)
+    assert (learner._table[:-1] == -10).all()
     learner.learn(400_000)
     value, _ = expected(tables, tables.uniform, -tables.final_score.astype(float))
-    often = learner._updates > 5000
-    assert often.sum() > 10
-    assert abs(learner._table[:-1] - value[tables.edge_next])[often].max() < 0.15
+    errors = abs(learner._table[:-1] - value[tables.edge_next]) * learner._updates**0.5
+    assert 1 < errors.max() < 8  # a mean of returns, which are from -10 to 0
     assert regret_of(learner, FOUR) == pytest.approx(evaluate(FOUR, greedy_step(FOUR)).regret, abs=0.01)
 
 

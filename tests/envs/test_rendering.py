@@ -62,13 +62,6 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
     assert seen == snapshot
 
 
-def test_pictures_name_the_move_that_led_there():
-    env, words = TurnEnv(NINE, render_mode="rgb_array"), words_of(NINE)
-    env.reset(options={"open": [1, 2], "roll": [1, 2]})
-    env.step(NINE.actions.index((1, 2)))
-    assert (env.render() == words.picture(0, 0, (), "shut 1,2: the turn ends")).all()
-
-
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):

@@ -66,14 +66,6 @@ def test_every_move_leads_to_the_same(game):
     assert data_equivalence(*answers, exact=True)
 
 
-@given(boxes(8))
-def test_throws_lead_to_the_nodes_of_a_state_with_their_probabilities(game):
-    [(stepper, nodes), _] = both(game)
-    tables = stepper.tables
-    assert np.array_equal(np.bincount(nodes) / stepper.throws, tables.node_probability)
-    assert (stepper.state_of(nodes) == np.arange(tables.states).repeat(stepper.throws)).all()
-
-
 @pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"dice": 3, "match": "faces-or-sum"}, {"open": (1, 2)}])
 def test_what_is_no_observation_is_refused(rules):
     for stepper, nodes in both(ShutTheBox(tiles=6, **rules)):

@@ -64,15 +64,6 @@ def test_rolls_count_throws(game):
         rolls(game, -1)
 
 
-@given(twins.games())
-def test_moves_lead_to_earlier_states_of_a_walk(game):
-    earlier = set()
-    for state, by_roll in walk(game).items():
-        assert all(earlier.issuperset(moves.values()) for moves in by_roll)
-        earlier.add(state)
-    assert earlier.issuperset([game.start(), *game.positions()])
-
-
 def test_boxes_that_do_not_fit_are_not_walked():
     assert fits(ShutTheBox(tiles=14))
     box = ShutTheBox(tiles=24, dice=4)

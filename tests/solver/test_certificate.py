@@ -14,7 +14,6 @@ from stb_gym.games import walk, words_of
 from stb_gym.solver import (
     certificate,
     check_bellman,
-    compile_game,
     objective_of,
     solution,
 )
@@ -44,23 +43,6 @@ def test_a_certificate_holds_the_values_of_the_reference(game, goal):
     assert (found.value, found.states) == (sign * reference.value(other, other.start(), utility), len(states))
     assert found.largest_error <= 1e-12 * float(abs(solve(game, goal).state_utility).max())
     assert found.optimal_actions_agree
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("game", "value", "sha256"),
-    [
-        (ShutTheBox(), Fraction(27323400707, 2448880128), "5bba5a5590bb20df"),
-        (Threes(), Fraction(504205555, 80621568), "9632c154802612f4"),
-    ],
-    ids=str,
-)
-def test_certificates_of_the_standard_games(game, value, sha256):
-    found, tables = certify(game), compile_game(game)
-    assert found.value == value
-    assert found.sha256.startswith(sha256)
-    assert 0 < found.largest_relative_error < 1e-15
-    assert (found.states, found.nodes) == (tables.states, tables.nodes)
 
 
 def test_the_hash_is_that_of_the_saved_file(tmp_path):

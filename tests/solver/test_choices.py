@@ -18,9 +18,11 @@ def test_every_choice_agrees_with_the_tables(game, objective):
     best = solve(game, objective)
     tables = best.tables
     for node in range(tables.nodes):
-        state, edges = tables.node_state[node], tables.edges_of(node)
-        after = tables.edge_next[edges]
-        choice = choice_at(best, int(tables.held[state]), int(tables.dice[state]), tables.node_roll(node))
+        state, roll, edges = tables.node_state[node], tables.node_roll(node), tables.edges_of(node)
+        after, where = tables.edge_next[edges], (int(tables.held[state]), int(tables.dice[state]))
+        assert tables.find_node(*where, roll) == node
+        assert tables.observation[node].tolist() == list(game.observe(where, roll))
+        choice = choice_at(best, *where, roll)
         assert choice.moves == list(zip(tables.edge_action[edges], tables.held[after], tables.dice[after], strict=True))
         assert choice.after == best.state_utility[after].tolist()
         assert choice.loss == np.where(best.optimal[edges], 0, -best.advantage[edges]).tolist()

@@ -105,12 +105,6 @@ def test_weights_side_by_side_give_the_visits_of_each_alone(game, seed):
     assert score_chances(tables, together)[:, 1] == pytest.approx(score_chances(tables, alone))
 
 
-def test_visits_and_throws_counted_by_hand():
-    keep_one = evaluate(Threes(dice=2), np.zeros(compile_game(Threes(dice=2)).nodes, int))
-    assert keep_one.mean_throws == pytest.approx(2)
-    assert keep_one.visits.sum() == pytest.approx(3)  # two throws, and the end without dice
-
-
 def test_evaluations_are_shown(solved, snapshot):
     best = solved(ShutTheBox(tiles=3, faces=3, one_die="any-time"))
     found = best.evaluate(np.full((best.tables.nodes, best.tables.actions), 1 / best.tables.actions), "end")

@@ -10,23 +10,11 @@ from stb_gym.solver import (
     approximation,
     chance_to_beat,
     compile_game,
-    optimise,
     table_strategies,
 )
 from tests.twins import MostThrees
 
 THREES, MOST = Threes(), MostThrees(dice=2)
-
-
-def test_the_approximation_plays_and_wins_as_in_its_account():
-    tables = compile_game(THREES)
-    node = tables.find_node(*THREES.start(), (3, 3, 1, 2, 4))
-    for lead, after, keep in ((8, 0, 5), (8, 10, 2), (2, 0, 2)):
-        assert THREES.actions[approximation(tables, Standing(lead, 1, after))[node]] == keep
-    unbeaten = 1 - chance_to_beat(tables)[tables.start]
-    assert unbeaten[tables.place_of(np.array([10, 4]))] == pytest.approx([0.1236, 0.2886**0.25], abs=5e-5)
-    utility = np.where(tables.scores <= 1, unbeaten**4, 0)[tables.score_index]
-    assert optimise(tables, utility)[0][tables.start] == pytest.approx(0.0685, abs=5e-5)
 
 
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=5), Threes(dice=3), MOST], ids=str)

@@ -41,7 +41,7 @@ def test_the_names_of_runs(options, name):
 
 
 @pytest.mark.nightly
-def test_several_seeds_are_trained_by_two_workers_and_then_skipped(folders, capsys):
+def test_several_seeds_are_trained_by_two_workers(folders, capsys):
     words = ["monte-carlo", *FIVE, "--seeds", "0-2,5", "--workers", "2", "--out", "study"]
     assert train.main(words) == 0
     names = [f"monte-carlo-ShutTheBox-v0-tiles-5-{seed}" for seed in (0, 1, 2, 5)]
@@ -51,11 +51,8 @@ def test_several_seeds_are_trained_by_two_workers_and_then_skipped(folders, caps
     assert capsys.readouterr().err.endswith(
         f"python -m training.compare {' '.join(f'study/{name}' for name in names)}\n"
     )
-    before = [(path / "curve.csv").read_bytes() for path in paths]
     assert train.main(words) == 2
     assert "holds a run: add --resume or --overwrite" in capsys.readouterr().err
-    assert train.main([*words, "--resume"]) == 0
-    assert [(path / "curve.csv").read_bytes() for path in paths] == before
     assert train.main(["monte-carlo", *FIVE, "--out", "alone"]) == 0
     [alone, shared] = [
         Run(folders.parent / out / names[0]).curve().drop(columns="seconds") for out in ("alone", "study")
