@@ -19,6 +19,29 @@ ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves
 ROUNDS = games(3, 2), st.integers(1, 3), st.sampled_from(list(TIES)), st.booleans()
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "ties", "indifferent", "seats"),
+    [
+        (NINE, "split", "fewer", [0.4979939469, 0.5020060531]),
+        (NINE, "all-win", "fewer", [0.52002, 0.523107]),
+        (NINE, "all-win", "lowest", [0.534070, 0.523107]),
+        (FIVE_DICE, "split", "fewer", [0.475290977, 0.524709023]),
+        (FIVE_DICE, "all-win", "company", [0.5960, 0.5813610]),
+    ],
+    ids=str,
+)
+def test_published_seats(game, ties, indifferent, seats):
+    digits = len(str(seats[0])) - 2
+    assert Round(game, 2, ties, indifferent=indifferent).solve().seats == pytest.approx(seats, abs=0.6 * 10.0**-digits)
+
+
+@pytest.mark.slow
+def test_published_chances_of_a_lead():
+    survival = Round(NINE, 2, "all-win").solve().survival
+    assert 100 * survival[1, [31, 30]] == pytest.approx([1.51, 1.79], abs=5e-3)
+
+
 # Against the reference
 
 
