@@ -140,5 +140,6 @@ def returned_calls(tmp_path, monkeypatch, count, names=""):
 
 
 @pytest.mark.nightly
+@pytest.mark.usefixtures("own_games")
 def test_any_call_returns_or_is_refused_in_a_line(tmp_path, monkeypatch):
     assert returned_calls(tmp_path, monkeypatch, 20_000) > 5000
