@@ -75,6 +75,7 @@ class BoardEvaluation(Measured):
         return self.sums.throws
 
     def _costliest(self, limit: int | None) -> list[Mistake]:
+        """Return so many of the mistakes, of which MISTAKES_KEPT are known."""
         mistakes = []
         for number, visits, loss in self.sums.mistakes[:limit].tolist():
             node = int(number)

@@ -95,13 +95,16 @@ class Measured(ABC):
 
     @abstractmethod
     def _costliest(self, limit: int | None) -> list[Mistake]:
-        """Return the first of the mistakes."""
+        """Return so many of the mistakes, costliest first."""
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
         """Return the mistakes that add to the regret, costliest first.
 
         Args:
-            limit: the greatest number of mistakes; of boxes too large for tables no more than 100 are known.
+            limit: the greatest number of mistakes; by default all that are known.
+
+        Raises:
+            ValueError: if the limit is no integer of 0 or more.
         """
         if limit is not None:
             check_integer("limit", limit, 0, sys.maxsize)

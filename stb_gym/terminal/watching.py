@@ -6,10 +6,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, Picture, below, needed, words_of
+from stb_gym.games import FloatArray, Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, edge_weights
@@ -57,13 +56,13 @@ def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generat
     """
     if isinstance(policy, RulePolicy):
 
-        def probabilities(position: Position) -> NDArray[Any]:
+        def probabilities(position: Position) -> FloatArray:
             return policy.probabilities(position.moves)
     else:
         tables = compile_game(game)
         weights, _ = edge_weights(tables, policy)
 
-        def probabilities(position: Position) -> NDArray[Any]:
+        def probabilities(position: Position) -> FloatArray:
             node = tables.find_node(position.held, position.dice, position.roll)
             return weights[np.array(tables.edges_of(node))]
 
