@@ -33,7 +33,6 @@ References:
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from scipy.sparse import coo_array
@@ -84,29 +83,25 @@ class FittedQSettings:
 class Positions:
     """Numbers the distinct positions, from 1 in the order in which they are met.
 
-    A position is identified by a 64-bit hash of its observation and mask. The arrays below have a row for each
-    position; row 0 stands for the end of an episode.
+    A position is identified by a 64-bit hash of its observation and mask.
 
     Args:
         observation: an array of the shape and type of one observation.
         actions: the number of actions A.
+
+    Attributes:
+        observations: [P, ...] the observations of all positions; row 0, zeros, stands for the end of an episode.
     """
 
     def __init__(self, observation: Array, actions: int):
         self._actions = actions
-        self._count = 1
-        self._observations = np.zeros((1, *observation.shape), observation.dtype)
+        self.observations = np.zeros((1, *observation.shape), observation.dtype)
         self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # packed bits
         self._number: dict[int, int] = {}  # by the hash
 
     def __len__(self) -> int:
         """Return the number of positions, and 1 more for the end."""
-        return self._count
-
-    @property
-    def observations(self) -> Array:
-        """[P, ...] the observations of all positions; zeros for the end."""
-        return self._observations[: self._count]
+        return len(self.observations)
 
     def masks(self, numbers: IntArray) -> BoolArray:
         """Return [B, A] the legal actions at positions [B]; none at the end."""
@@ -122,31 +117,21 @@ class Positions:
         bits = np.packbits(masks, axis=1)
         hashes, first, inverse = np.unique(hash_rows(observations, bits), return_index=True, return_inverse=True)
         numbers = np.array([self._number.setdefault(key, len(self._number) + 1) for key in hashes.tolist()], np.int64)
-        new = first[numbers >= self._count]
-        self._append(observations[new], bits[new])
+        new = first[numbers >= len(self)]
+        if len(new):
+            self.observations = np.concatenate([self.observations, observations[new]])
+            self._masks = np.concatenate([self._masks, bits[new]])
         return numbers[inverse]
-
-    def _append(self, observations: Array, bits: NDArray[np.uint8]) -> None:
-        """Store new positions, and reserve memory for a quarter more when it is full."""
-        end = self._count + len(bits)
-        if end > len(self._masks):
-            rows = end + end // 4
-            self._observations = np.resize(self._observations, (rows, *self._observations.shape[1:]))
-            self._masks = np.resize(self._masks, (rows, self._masks.shape[1]))
-        self._observations[self._count : end], self._masks[self._count : end] = observations, bits
-        self._count = end
 
     def state_dict(self) -> State:
         """Return the positions in the order of their numbers."""
-        bits = self._masks[1 : self._count]
-        return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(bits)}
+        return {"observations": torch.as_tensor(self.observations), "masks": torch.as_tensor(self._masks)}
 
     def load_state_dict(self, state: State) -> None:
         """Replace all positions by those of a state."""
-        self._count = 1
-        observations, bits = state["observations"].numpy(), state["masks"].numpy()
-        self._append(observations, bits)
-        self._number = {key: number for number, key in enumerate(hash_rows(observations, bits).tolist(), 1)}
+        self.observations, self._masks = state["observations"].numpy(), state["masks"].numpy()
+        hashes = hash_rows(self.observations[1:], self._masks[1:])
+        self._number = {key: number for number, key in enumerate(hashes.tolist(), 1)}
 
 
 class EmpiricalModel:
