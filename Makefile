@@ -91,7 +91,7 @@ lowest: | python
 	.venv-lowest/bin/python $(INSTALL) "pip>=25.1"
 	$(EDITABLE) .venv-lowest/bin/python $(INSTALL) --constraint tests/lowest.txt --group test --editable ".[render]"
 	SDL_VIDEODRIVER=dummy .venv-lowest/bin/python -m pytest -W default -m $(FAST) $(LIBRARY_ALONE) \
-		--ignore tests/envs/test_gymnasium.py --deselect tests/envs/test_vector_env.py::test_gymnasium_tells_each_game_how_it_ended
+		--ignore tests/envs/test_gymnasium.py
 
 libraries: .venv-libraries/installed
 	$(LIBRARIES)/python -m pytest tests/libraries

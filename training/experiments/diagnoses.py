@@ -28,6 +28,7 @@ PARTS = ["exploration", "sampling", "representation", "optimisation"]
 STUDIED = ("nine-tiles", "threes")
 LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that differ from their presets
     "fitted-q": ("fitted-q", {}),
+    "fitted-q with 16 updates a step": ("fitted-q", {"gradient_steps": 16}),
     "dqn": ("dqn", {}),
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
