@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium as gym
 import torch
 from sb3_contrib import QRDQN, MaskablePPO
+from stable_baselines3 import A2C, PPO
 
 from agents.common import greedy
 from agents.presets import TASKS, configure
@@ -35,6 +36,8 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings 
 }
 MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-qr-dqn": QRDQN,
+    "sb3-ppo with entropy bonus": partial(PPO, ent_coef=0.3),
+    "sb3-a2c with entropy bonus": partial(A2C, ent_coef=0.3),
     "sb3-maskable-ppo with entropy bonus": partial(MaskablePPO, ent_coef=0.3),
 }
 
