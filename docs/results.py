@@ -17,7 +17,7 @@ from stb_gym.output import write_text
 from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
-from training.report import curves_of, rounded, write_page
+from training.report import ZERO, curves_of, rounded, write_page
 from training.results import (
     Task,
     bootstrap_interval,
@@ -131,11 +131,11 @@ def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
     The greedy step has no interval.
     """
     cells = {}
-    for key, found in of_agents.items():
+    for (agent, budget), found in of_agents.items():
         middle, low, high = (f"{value:.2f}" for value in score.number(found))
-        cells[key] = middle
-        if low != high:
-            cells[key] += f"<br><small>{low} to {high}{few_seeds(found['seed'].nunique())}</small>"
+        cells[agent, budget] = middle
+        if agent != "greedy-step":
+            cells[agent, budget] += f"<br><small>{low} to {high}{few_seeds(found['seed'].nunique())}</small>"
     agents = [agent for agent, budget in of_agents if budget == "200k"]
     rows = [
         [str(rank), *(cells.get((agent, each), "") for each in tasks.BUDGETS), f"`{agent}`"]
@@ -191,19 +191,35 @@ def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
 def parts_table(parts: pd.DataFrame) -> str:
     """Return what `mean_parts` returns as Markdown."""
     known = parts.dropna(axis=1, how="all").rename(columns={"network": "network on exact targets"})
-    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in known.iterrows())
-    return markdown(["agent", *known], rows)
+    signs = known.le(-ZERO).replace({True: "-", False: ""})
+    numbers = signs + known.abs().map(rounded, na_action="ignore")
+    return markdown(["agent", *known], ([f"`{agent}`", *row] for agent, row in numbers.fillna("").iterrows()))
+
+
+def changes_table(results: pd.DataFrame) -> str:
+    """Return as Markdown what changes of agents did, beside the parts of the regret before as shares of it."""
+    rows = []
+    for task in diagnoses.STUDIED:
+        parts = mean_parts(results, task)
+        shares = parts[["exploration", "sampling", "optimisation"]].div(parts["regret"], axis=0)
+        for agent, changed in diagnoses.CHANGES:
+            before, after = (rounded(parts.loc[name, "regret"]) for name in (agent, changed))
+            of_parts = [f"{share:.0%}" for share in shares.loc[agent]]
+            rows.append([HEADINGS[task], f"`{agent}`", *of_parts, before, f"`{changed}`", after])
+    return markdown(["task", "agent", *shares, "regret", "changed agent", "regret"], rows, left=2)
 
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:
-    """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks."""
+    """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks.
+
+    Agents with a changed setting are left out.
+    """
+    results = results[~results["agent"].str.contains(" with")]
 
     def fill(figure: Figure) -> None:
         for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
             parts = mean_parts(results, task)[::-1]
-            names = [
-                f"{agent}: {rounded(all_of)}".replace(" with", "\nwith") for agent, all_of in parts["regret"].items()
-            ]
+            names = [f"{agent}: {rounded(all_of)}" for agent, all_of in parts["regret"].items()]
             ends = np.zeros(len(parts))
             for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
                 share = (parts[part] / parts["regret"]).to_numpy(float)
@@ -262,6 +278,7 @@ def tables() -> dict[str, str]:
     found["Rank correlations within families"] = correlations_table(within_families(studied))
     found["Rank correlations over all tasks"] = correlations_table(correlations(studied))
     parts = read_diagnoses()
+    found["What the parts predict"] = changes_table(parts)
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
     models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
     found["A small model"] = models_table(models)

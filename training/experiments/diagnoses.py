@@ -40,6 +40,14 @@ MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-a2c with entropy bonus": partial(A2C, ent_coef=0.3),
     "sb3-maskable-ppo with entropy bonus": partial(MaskablePPO, ent_coef=0.3),
 }
+CHANGES = (  # pairs of agents that differ in masks, in a bonus for exploration, or in the number of updates
+    ("sb3-ppo", "sb3-maskable-ppo"),
+    ("sb3-ppo", "sb3-ppo with entropy bonus"),
+    ("sb3-a2c", "sb3-a2c with entropy bonus"),
+    ("sb3-maskable-ppo", "sb3-maskable-ppo with entropy bonus"),
+    ("ppo without entropy bonus", "ppo"),
+    ("fitted-q", "fitted-q with 16 updates a step"),
+)
 
 
 def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagnoses.csv.gz")) -> None:
