@@ -125,13 +125,14 @@ class Positions:
 
     def state_dict(self) -> State:
         """Return the positions in the order of their numbers."""
-        return {"observations": torch.as_tensor(self.observations), "masks": torch.as_tensor(self._masks)}
+        return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(self._masks[1:])}
 
     def load_state_dict(self, state: State) -> None:
         """Replace all positions by those of a state."""
-        self.observations, self._masks = state["observations"].numpy(), state["masks"].numpy()
-        hashes = hash_rows(self.observations[1:], self._masks[1:])
-        self._number = {key: number for number, key in enumerate(hashes.tolist(), 1)}
+        observations, bits = state["observations"].numpy(), state["masks"].numpy()
+        self.observations = np.concatenate([self.observations[:1], observations])
+        self._masks = np.concatenate([self._masks[:1], bits])
+        self._number = {key: number for number, key in enumerate(hash_rows(observations, bits).tolist(), 1)}
 
 
 class EmpiricalModel:

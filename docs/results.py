@@ -17,7 +17,7 @@ from stb_gym.output import write_text
 from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
-from training.report import ZERO, curves_of, rounded, write_page
+from training.report import curves_of, rounded, write_page
 from training.results import (
     Task,
     bootstrap_interval,
@@ -191,9 +191,8 @@ def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
 def parts_table(parts: pd.DataFrame) -> str:
     """Return what `mean_parts` returns as Markdown."""
     known = parts.dropna(axis=1, how="all").rename(columns={"network": "network on exact targets"})
-    signs = known.le(-ZERO).replace({True: "-", False: ""})
-    numbers = signs + known.abs().map(rounded, na_action="ignore")
-    return markdown(["agent", *known], ([f"`{agent}`", *row] for agent, row in numbers.fillna("").iterrows()))
+    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in known.iterrows())
+    return markdown(["agent", *known], rows)
 
 
 def changes_table(results: pd.DataFrame) -> str:

@@ -133,8 +133,8 @@ def table_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def rounded(number: float) -> str:
-    """Return a number with two significant digits, and 0 for less than 0.000005."""
-    return f"{Decimal(f'{number:.1e}'):f}" if number >= ZERO else "0"
+    """Return a number with two significant digits, and 0 if its absolute value is less than 0.000005."""
+    return f"{Decimal(f'{number:.1e}'):f}" if abs(number) >= ZERO else "0"
 
 
 def costliest(evaluation: Evaluation) -> pd.DataFrame:

@@ -233,5 +233,5 @@ def test_data_cannot_end_the_script_of_the_page(tmp_path):
 
 
 def test_numbers_have_two_significant_digits():
-    texts = [report.rounded(number) for number in (130, 69.9, 0.0996, 5e-6, 4e-6)]
-    assert texts == ["130", "70", "0.10", "0.0000050", "0"]
+    texts = [report.rounded(number) for number in (130, 69.9, 0.0996, 5e-6, 4e-6, -0.0017, -4e-6)]
+    assert texts == ["130", "70", "0.10", "0.0000050", "0", "-0.0017", "0"]
