@@ -172,7 +172,7 @@ class RegretCallback(BaseCallback):
         >>> import gymnasium as gym, stable_baselines3, stb_gym
         >>> env = gym.make("stb_gym/ShutTheBox-v0", tiles=4)
         >>> callback = stb_gym.sb3.RegretCallback(stb_gym.RegretMeter(env), every=200)
-        >>> model = stable_baselines3.A2C("MlpPolicy", env, seed=1).learn(400, callback)
+        >>> model = stable_baselines3.A2C("MlpPolicy", env, seed=1, device="cpu").learn(400, callback)
         >>> [steps for steps, _ in callback.curve]
         [0, 200, 400]
     """

@@ -46,7 +46,7 @@ SHORT = {"n_steps": 64, "n_epochs": 2, "policy_kwargs": {"net_arch": [16]}}
     ("name", "steps", "options"), [("sb3-ppo", 128, SHORT), ("sb3-a2c", 50, {}), ("sb3-dqn", 120, {})]
 )
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps, options):
-    model = STOCK[name]("MlpPolicy", gym.make(BOX, tiles=5), seed=3, **options)
+    model = STOCK[name]("MlpPolicy", gym.make(BOX, tiles=5), seed=3, device="cpu", **options)
     model.learn(steps)  # before the other is made, as both draw from the same generators
     learner, regrets = learner_of(name, options=options), []
     learner.learn(steps, lambda: regrets.append(regret_of(learner)))
