@@ -216,7 +216,7 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
     weight = torch.as_tensor(perfect.visits[at] + 1 / len(at), device=device).float()
     is_optimal, legal = (torch.as_tensor(marked[at], device=device) for marked in (optimal, tables.legal))
     least = np.inf
-    for step in range(1, steps + 1):
+    for step in range(steps + 1):
         scores = scores_of()
         scores = scores.masked_fill(~legal, -np.inf) if found.masked else scores
         if step % max(steps // 20, 1) == 0:
