@@ -43,7 +43,7 @@ from stb_gym.games import IntArray
 
 @dataclass(frozen=True)
 class PPOSettings:
-    """Settings of PPO; the defaults suit 30 million steps on nine tiles."""
+    """Settings of PPO; the defaults suit 10 million steps on nine tiles."""
 
     num_envs: PositiveInt = 4096
     """Environments that are stepped together."""

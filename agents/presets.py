@@ -27,7 +27,7 @@ from stb_gym.output import read_text, reading
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
-STANDARD = "standard"  # the variant that needs no table
+STANDARD = "standard"  # the variant that every algorithm has
 T = TypeVar("T")
 
 
@@ -236,7 +236,7 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     table = _read_tables(FILE).get(algorithm, {})
     of_task = table.get(task, {})
     tables = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
-    variants = [STANDARD, *sorted(tables - TASKS.keys())]
+    variants = [STANDARD, *sorted(tables - TASKS.keys() - {STANDARD})]
     check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants)
     parts = (table, of_task, table.get(variant, {}), of_task.get(variant, {}))
     return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}

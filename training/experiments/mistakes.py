@@ -19,8 +19,8 @@ from training.run import train_and_measure
 
 TASK, VARIANT = "nine-tiles", "1m"
 AGENTS = (
-    "afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn", "q-learning", "monte-carlo",
-    "sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-a2c", "sb3-dqn",
+    "afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn", "tabular-afterstates", "q-learning",
+    "monte-carlo", "sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-a2c", "sb3-dqn",
 )  # fmt: skip
 
 
