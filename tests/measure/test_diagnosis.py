@@ -247,6 +247,14 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
     assert regrets[64] < 0.1
 
 
+def test_a_fit_is_measured_after_its_last_step():
+    network = nn.Linear(TABLES.observation.shape[1], TABLES.actions)
+    nn.init.zeros_(network.weight)
+    network.reset_parameters = dict
+    found = diagnose(METER, network, random_visits(SIX), masked=True, fit_steps=1)
+    assert found.exploration + found.sampling + found.representation < found.evaluation.regret
+
+
 # The gradient
 
 
