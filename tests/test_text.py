@@ -131,6 +131,7 @@ def player(game, policy):
     return model
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [None, 7])
 @pytest.mark.parametrize("rules", [Threes(dice=4), ShutTheBox(tiles=7)], ids=str)
 def test_strategies_play_through_text_with_their_known_regret(rules, seed):

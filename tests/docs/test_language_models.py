@@ -121,6 +121,7 @@ def legal_answers(game):
         yield from ((question["id"], move) for move in moves.split("; "))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", POLICIES, ids=lambda row: f"{row['name']}, {row['game']}")
 def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
     rules = GAMES[row["game"]]()
