@@ -68,8 +68,9 @@ def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/depar
         workers: How many are trained at a time.
         out: The .csv.gz file.
     """
-    # Unary changes nothing on tiles, which are 0 or 1.
-    changes = {study: [name for name in CHANGES if "unary" not in name[1] or "threes" in study] for study in STUDIES}
+    # Unary, the only change of DQN, changes nothing on tiles, which are 0 or 1.
+    on_tiles = [(algorithm, change) for algorithm, change in CHANGES if algorithm != "dqn" and "unary" not in change]
+    changes = {study: list(CHANGES) if "threes" in study else on_tiles for study in STUDIES}
     keys = [(*name, study, seed) for study in STUDIES for name in changes[study] for seed in range(seeds)]
     fill_table(train, keys, KEY, ["regret"], out, workers)
     say(f"{out} is complete")
