@@ -69,7 +69,7 @@ def within_families(results: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found).groupby(level=0, sort=False).mean()
 
 
-def train_all(*, seeds: int = 1, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
+def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
     """Train what the file does not have yet.
 
     Args:
