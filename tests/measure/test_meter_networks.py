@@ -67,6 +67,16 @@ def test_the_meter_asks_whether_a_network_is_masked_where_it_matters(determinist
     assert METER(without_masks).masked is False
 
 
+def test_a_network_that_only_prefers_legal_actions_may_not_sample():
+    class Prefers(nn.Module):
+        def forward(self, seen, masks):
+            return masks.float()
+
+    METER(Prefers())
+    with pytest.raises(ValueError, match="illegal actions at 389 of 389"):
+        METER(Prefers(), False)
+
+
 def test_a_network_that_masks_itself_needs_no_answer():
     class Masks(nn.Module):
         def forward(self, seen, masks):
