@@ -10,8 +10,6 @@ from gymnasium.wrappers import FrameStackObservation, RecordEpisodeStatistics, T
 from gymnasium.wrappers import vector as of_vectors
 
 from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, solve
-from stb_gym.rounds import RoundMeter
-from tests.measure.test_meter import first_legal
 
 BOX, THREES, ROUND = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0", "stb_gym/ThreesRound-v0"
 MODES = ["NextStep", "SameStep", "Disabled"]
@@ -119,16 +117,6 @@ def test_many_environments_record_the_losses_of_the_solution(mode, stepper):
             assert result[over] == pytest.approx(rewards[over], abs=1e-12)
         if mode == "Disabled" and over.any():
             observations, infos = envs.reset(options={"reset_mask": over})
-
-
-@pytest.mark.slow
-def test_in_rounds_the_best_response_at_the_standing_is_the_measure():
-    envs = VectorRecordRegret(gym.make_vec(ROUND, 200, players=3, opponents="random"))
-    envs.reset(seed=0)
-    envs.unwrapped.set_opponents("take-all")  # whose best response is another one
-    play_many(envs, 25, first)
-    assert envs.regret == pytest.approx(RoundMeter(envs)(first_legal).regret, abs=5 * envs.standard_error)
-    assert envs.standard_error < 0.006
 
 
 def recorded_box():

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 import stb_gym
-from stb_gym import RegretMeter, ShutTheBox, Threes
+from stb_gym import RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests.measure.test_meter import first_legal, uniform
+from tests.measure.test_recording import first, play_many
 from tests.rounds.agents import as_agent, some_strategy
 
 THREES = "stb_gym/ThreesRound-v0"
@@ -42,6 +43,16 @@ def test_an_agent_as_a_strategy_plays_every_seat_as_it_does(game, players):
         everyone = meter.opponents.rules.evaluate([meter.strategy(agent)] * players)
         assert everyone.seats == pytest.approx(wanted.seats)
         assert everyone.exploitability == pytest.approx(wanted.exploitability, abs=1e-12)
+
+
+@pytest.mark.slow
+def test_losses_recorded_at_each_standing_have_the_mean_of_the_regret():
+    envs = VectorRecordRegret(gym.make_vec(THREES, 200, players=3, opponents="random"))
+    envs.reset(seed=0)
+    envs.unwrapped.set_opponents("take-all")  # whose best response is another one
+    play_many(envs, 25, first)
+    assert envs.regret == pytest.approx(RoundMeter(envs)(first_legal).regret, abs=5 * envs.standard_error)
+    assert envs.standard_error < 0.006
 
 
 def test_wrappers_masks_and_several_environments_are_seen_through():
