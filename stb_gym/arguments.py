@@ -62,7 +62,7 @@ def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
 
 
 def guarded(kind: type[T]) -> type[T]:
-    """Check the arguments of the public methods of a class, and refuse in a line those that fail inside."""
+    """Check the arguments of the public methods of a class, and turn errors inside them into errors of one line."""
     for name, method in [*vars(kind).items()]:
         if inspect.isfunction(method) and not name.startswith("_") and name not in HOT:
             setattr(kind, name, checked(method, (LookupError, AttributeError, TypeError, OverflowError)))
@@ -70,7 +70,7 @@ def guarded(kind: type[T]) -> type[T]:
 
 
 def type_test(annotation: Any) -> Callable[[Any], bool]:
-    """Return a function that tells whether a value is what an annotation says, as far as classes can tell."""
+    """Return a function that checks a value against an annotation, as far as `isinstance` can."""
     kind, members = get_origin(annotation) or annotation, get_args(annotation)
     if kind in UNIONS:
         tests = [*map(type_test, members)]

@@ -28,7 +28,7 @@ _SHOWING = ContextVar[float | None]("when loops began to show their progress", d
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
 LONGEST_MESSAGE = 200  # characters of an error
 DIGEST = 32  # bytes of a SHA-256
-COLUMNS = 80  # of a line where standard output is no terminal
+COLUMNS = 80  # of a line where standard output is not a terminal
 LEAST_ROOM = 20  # characters for words in a table
 GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"  # what turns a terminal's colour on, and off again
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
@@ -138,7 +138,7 @@ def read_bytes(path: Path, sha256: str | None = None) -> bytes:
 
     Raises:
         OSError: if there is no such file.
-        ValueError: if its SHA-256 is another.
+        ValueError: if its SHA-256 is not `sha256`.
     """
     check_file(path)
     content = path.read_bytes()
@@ -171,7 +171,7 @@ def read_text(path: str | Path) -> str:
 def read_json(path: str | Path) -> dict[str, Any]:
     """Return the entries that `write_json` wrote.
 
-    The last entry is taken for the SHA-256 if it is as long. Files of earlier versions have none.
+    If the last entry is as long as a SHA-256, it is taken for one. Files of earlier versions have none.
 
     Raises:
         OSError: if there is no such file.
@@ -222,7 +222,7 @@ def escaped(text: str) -> str:
 
 
 def quoted(value: object, longest: int = 60) -> str:
-    r"""Return the expression of a value for a message: printable, in one line, and at most `longest` characters.
+    r"""Return `repr(value)` for a message: printable, in one line, and at most `longest` characters.
 
     >>> print(quoted("a\u202eb" * 9, longest=20))
     'a\u202eba\u202eb...
@@ -272,7 +272,7 @@ def at_terminal() -> bool:
 
 
 def columns() -> int:
-    """Return how many characters a line of the terminal has; 80 if standard output is none."""
+    """Return the width of the terminal in characters; 80 if standard output is not a terminal."""
     return shutil.get_terminal_size().columns if at_terminal() else COLUMNS
 
 
@@ -350,7 +350,7 @@ def showing_progress() -> Iterator[None]:
 
 
 def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T]:
-    """Yield items, with a progress bar in a block of `showing_progress` that takes longer than two seconds.
+    """Yield items; in a block of `showing_progress`, show a progress bar once it has taken two seconds.
 
     Args:
         items: what a loop goes through.

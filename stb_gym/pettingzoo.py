@@ -16,7 +16,7 @@ That of the turn: see `docs/environments`.
 - `observation`: the numbers of the turn, then the standing as in `stb_gym/ThreesRound-v0`: the place of the lead among
   the final scores (the best at 0; the place after the worst if nobody has a score), how many hold it, how many play
   after;
-- `action_mask`: int8 [A], 1 = legal; all 0 unless it is the agent's turn, and at the end.
+- `action_mask`: int8 [A], 1 = legal; all 0 if another agent is to move, and at the end.
 
 ## Rewards
 0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.rounds.Round`.

@@ -100,7 +100,7 @@ def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = F
 
 @checked
 def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
-    """Draw a bar for each decision at which the policy's move loses most, whether or not play often gets there.
+    """Draw a bar for each of the decisions where the policy's move loses most, however rarely play gets there.
 
     Args:
         evaluation: the evaluated policy.
@@ -263,7 +263,7 @@ class _Node(NamedTuple):
 
 
 def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> list[_Node]:
-    """Place a branch between those below it, and these, which follow it; `leaves` numbers the leaves."""
+    """Return the node of a branch, midway between the first and the last of its branches, and then all nodes below."""
     below = [_place(each, depth + 1, leaves) for each in branch.branches]
     heights = [nodes[0].y for nodes in below] or [next(leaves)]
     node = _Node(branch, depth, (heights[0] + heights[-1]) / 2, heights[0], heights[-1])

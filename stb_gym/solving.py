@@ -30,7 +30,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
             Gymnasium and stable-baselines3 that run several.
         objective: what is maximised: "score" (fewest points, or most where more are better), "shut" (the probability of
             the perfect score), "at-most:T", an `Objective`, or a function from final scores [S] to utilities [S]; by
-            default the environment's objective, and of a game "score".
+            default the environment's objective, and for a game "score".
         worst: minimise instead: the worst play.
         exact: compute in fractions.
 
@@ -47,7 +47,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
     """
     game, goal, _ = task_of(what, objective)
     if not fits(game):
-        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_boards solves it without them")
+        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_boards solves boxes without them")
     return solve_tables(game, goal, worst=worst, exact=exact)
 
 
@@ -90,7 +90,7 @@ def evaluate(
             on boxes of any size.
         objective: what is maximised, see `solve`.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
-            environment does, and of a game "raise".
+            environment does, and for a game "raise".
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.

@@ -107,7 +107,7 @@ class TextGame:
 
     Args:
         what: the rules, or an environment, see `stb_gym.solve`.
-        objective: what is maximised; by default the objective of the environment, and of a game "score".
+        objective: what is maximised; by default the objective of the environment, and for a game "score".
         seed: names the tiles of a box, or the faces of the dice of Threes, by other words in an order drawn by this
             seed, so that memorised answers do not help; None for numbers.
         list_moves: whether questions list the legal moves.
@@ -445,8 +445,8 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
     """An environment in words: observations are prompts, actions are answers, and rewards are minus exact losses.
 
     The first observation of a turn has the rules; the others are questions. An answer that names no action ends the
-    turn with the worst score, as an illegal one does. Infos also have the `loss` of the last answer, the `regret` of
-    the turn so far, and the `action`, -1 if the answer named none.
+    turn with the worst score, as an illegal one does; the environment inside is not stepped then. Infos also have the
+    `loss` of the last answer, the `regret` of the turn so far, and the `action`, -1 if the answer named none.
 
     Args:
         env: an environment of one turn, which ends at illegal actions.

@@ -117,7 +117,7 @@ def in_parallel(
         calls: the arguments of each call.
         workers: calls that run at a time on this machine.
         ray: as in `run_study`.
-        device: on a cluster, "cpu" for a core for each call, else a graphics card.
+        device: on a cluster, "cpu" for a core for each call, else a GPU.
 
     Raises:
         ValueError: if `workers` is 0, or there is no such cluster.

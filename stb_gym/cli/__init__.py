@@ -1,7 +1,7 @@
 """The command `stb-gym`: exact answers about the games.
 
 - `program`: the command line: games and their rules become flags, answers become JSON or text, errors take one line.
-- `turn`, `rounds`, `play`: the commands, functions that return dictionaries; `turn` has the options that they share.
+- `turn`, `rounds`, `play`, `text`: the commands, functions that return dictionaries; `turn` has their common options.
 
     >>> import stb_gym
     >>> from stb_gym.cli.turn import solve

@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from stb_gym.cli.turn import Names, RoundRules, heading, player_of
 from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
-from stb_gym.games import Game, check_integer, words_of
+from stb_gym.games import Game, check_choice, check_integer, words_of
 from stb_gym.measure import is_policy, read_policy
 from stb_gym.output import at_terminal, say, tracked, write_text
 from stb_gym.solver import compile_game
@@ -30,6 +30,8 @@ from stb_gym.terminal import (
 from stb_gym.terminal import play as play_turn
 
 LONGEST_FILM = 20  # turns of each player
+FILMS = ("gif", "png", "webp")
+LONGEST_PAUSE = 3600.0  # seconds
 BYTES_OF_MOVE = 3  # that a move takes in a page, where pages are large
 LARGE_PAGE = 1_000_000  # bytes
 
@@ -57,7 +59,7 @@ def play(
 
     Args:
         game: the rules.
-        objective: What a turn alone is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn alone is played for: score, shut (the perfect score) or at-most:T.
         coach: Say after every choice what it cost.
         against: Play a round against these, separated by commas: strategies, kept policies or saved policies (.npz).
         seat: Your seat in the round, from 1.
@@ -77,7 +79,8 @@ def play(
         return
     if rules != RoundRules():
         raise ValueError("ties and shut-wins are rules of a round: name opponents by --against")
-    check_integer("seat", seat, 1, 1)
+    if seat != 1:
+        raise ValueError("a seat is for a round: name opponents by --against")
     play_alone(perfect_play(game, objective), coach, seed)
 
 
@@ -101,12 +104,12 @@ def watch(
         policy: Who plays, separated by commas: strategies, kept policies, saved policies (.npz) or runs' folders
             (default: optimal). Several play in turn, with the same dice.
         together: They play a round against each other in this order, each with dice of their own.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T (default: score,
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T (default: score,
             or that of the policy if no game is named).
         rolls: Play these throws, separated by commas: their sums, or single dice joined by +, such as 8,10,3+4.
         turns: How many turns each plays, or how many rounds.
         seed: Seed of the dice.
-        out: Write a film (.gif) instead.
+        out: Write a film instead (.gif, .png or .webp).
         pause: Seconds between two moves on a terminal.
         rules: the rules of the round.
 
@@ -114,6 +117,10 @@ def watch(
         ValueError: if an option is not allowed.
     """
     check_integer("turns", turns, 1, 10_000 if out is None else LONGEST_FILM)
+    if not 0 <= pause <= LONGEST_PAUSE:
+        raise ValueError(f"pause must be from 0 to {LONGEST_PAUSE:g} seconds, not {pause:g}")
+    if out is not None:
+        check_choice("kind of film", Path(out).suffix.removeprefix(".").lower(), FILMS)
     if seed is not None:
         check_integer("seed", seed, 0, LARGEST_SEED)
     if rolls and (together or turns > 1):

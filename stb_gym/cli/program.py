@@ -12,13 +12,13 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Annotated, Any, Literal, get_args, get_type_hints
 
-from cyclopts import App, CycloptsError, Parameter, convert
+from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, convert
 
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, text, turn
 from stb_gym.cli.turn import imported
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
-from stb_gym.output import Column, Table, escaped, reader_may_leave, refuse, say, showing_progress
+from stb_gym.output import Column, Table, escaped, quoted, reader_may_leave, refuse, say, showing_progress
 from stb_gym.solver import Branch
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
@@ -95,6 +95,9 @@ def main(words: list[str] | None = None) -> int:
             words = ["--help" if word == HELP_RULES else word for word in words]
             app(words, exit_on_error=False, print_error=False, result_action="return_value")
         return 0
+    except UnusedCliTokensError as error:
+        unused = quoted(" ".join(error.unused_tokens or []))
+        return refuse("stb-gym", ValueError(f"no game or flag is called {unused}: games are {', '.join(GAMES)}"))
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
@@ -115,6 +118,8 @@ def import_games(words: Sequence[str]) -> list[str]:
         option, _, module = word.partition("=")
         if option == "--import":
             module = module or next(left, "")
+            if not module:
+                raise ValueError("--import needs the name of a module")
             imported(module, "--import")
         else:
             others.append(word)
@@ -328,7 +333,7 @@ def _cell(name: str, value: Any, unit: str, key: Any = None) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{inner} {_cell(name, each, unit, inner)}" for inner, each in value.items())
     if isinstance(value, list | tuple):
-        between = " or " if value and isinstance(value[0], dict) else ", "
+        between = " or " if name == "leaves" or (value and isinstance(value[0], dict)) else ", "
         return between.join(_cell(name, each, unit, key) for each in value)
     if isinstance(value, float):
         form = FORMATS.get(name) or FORMATS.get(key) or (".6%" if unit == "probability" else ".6f")

@@ -18,7 +18,7 @@ def ask(game: Game, *, objective: str = "score", names: int | None = None, moves
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         names: Name tiles or faces by other words, drawn by this seed.
         moves: List the legal moves in every question.
     """
@@ -43,7 +43,7 @@ def grade(
     """
     pairs = []
     with reading(answers):
-        for number, line in enumerate(read_text(answers).splitlines(), 1):
+        for number, line in enumerate(read_text(answers).split("\n"), 1):
             entries = from_json(line) if line.strip() else {"answer": None}
             match entries:
                 case {"answer": None}:

@@ -18,6 +18,7 @@ from stb_gym.games import (
     Game,
     all_rules,
     check_choice,
+    check_integer,
     entry_of,
     fits,
     make_game,
@@ -113,7 +114,7 @@ class Place(RoundRules):
         lead: In a round: the best final score so far.
         holders: In a round: players with that score (default: 1).
         after: In a round: players after you.
-        players: In a round: players in all, if more than these.
+        players: In a round: players in all (default: no others).
     """
 
     lead: int | None = None
@@ -137,6 +138,8 @@ class Place(RoundRules):
         after = self.after
         if after is None:
             after = 0 if self.lead is not None or self.players is None else self.players - 1
+        check_integer("holders", holders, int(self.lead is not None), 100)
+        check_integer("after", after, 0, 100)
         standing = Standing(self.lead, holders, after)
         rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
         return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
@@ -180,7 +183,7 @@ def heading(game: Game, objective: Objective | None = None, turn: Turn | None = 
 def list_all() -> Answer:
     """List strategies, variants and kept policies.
 
-    Name a game for what they are worth.
+    Name a game to list their values, too.
     """
     return {
         "strategies": {name: dict(strategies(rules())) for name, rules in GAMES.items()},
@@ -198,7 +201,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         variants: List the variants with the value of perfect play; rules that you set hold in all of them.
 
     Raises:
@@ -241,7 +244,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         worst: Solve for the worst play instead of the best.
         exact: Compute in fractions.
 
@@ -276,7 +279,7 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
 
     Returns:
         The numbers of `stb_gym.measure.Hardness`; gaps are shares of random play's regret.
@@ -292,7 +295,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         out: Save the values of all states in fractions in this file.
     """
     found = certify_game(game, objective)
@@ -346,15 +349,15 @@ def evaluate(
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
         agent: An agent of yours, as MODULE:NAME: a function of observations and masks, a torch module, or a model of
             stable-baselines3.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         illegal: Illegal actions: raise refuses the policy, end ends the turn with the worst score (default: end for an
             agent, what its file says for a policy).
         departures: List every position where the policy plays a move that is not optimal.
         turns: Let the agent play this many turns; the loss of every choice is exact (default: 10,000 if the game has
             too many positions, else none).
         seed: Seed of these turns (default: 0).
-        masked: Whether a torch module or a model chooses among legal actions only (default: as a model's predict;
-            a module needs it unless all its choices are legal).
+        masked: Whether a torch module or a model chooses among legal actions only (default: a model does if its predict
+            takes action_masks; a module that errs needs this).
         place: the place in a round.
 
     Raises:
@@ -422,7 +425,7 @@ def simulate(
     Args:
         game: the rules.
         policy: A strategy, a kept policy, a saved policy (.npz) or a run's folder.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         turns: How many turns.
         seed: Seed of the dice.
     """
@@ -497,7 +500,7 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         place: the place in a round.
 
     Returns:
@@ -531,7 +534,7 @@ def advise(
     Args:
         game: the rules.
         where: the position, in the words of the game; by default the start.
-        objective: What a turn is played for: score, shut (the perfect score), at-most:T or at-least:T.
+        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
         out: Draw that tree in this file (.png, .svg or .pdf; needs matplotlib).
         place: the place in a round.

@@ -37,9 +37,7 @@ def register_environments(entry: Entry) -> None:
     """
     environments = {f"{NAMESPACE}/{name}": arguments for name, arguments in entry.environments.items()}
     for identity in environments:
-        taken = ENVIRONMENTS.get(identity)
-        if taken is not None and taken.rules.name != entry.rules.name:
-            raise ValueError(f"{identity} is the id of an environment of {taken.rules.name}")
+        check_free(identity, entry.rules.name)
         if parse_env_id(identity)[1].endswith(MASKED):
             raise ValueError(f"{identity} is an id with the mask in the observation: leave out {MASKED}")
     for identity, arguments in environments.items():
@@ -49,6 +47,14 @@ def register_environments(entry: Entry) -> None:
         register(identity, f"{__package__}.env:TurnEnv", f"{__package__}.vector_env:TurnVectorEnv", given, threshold)
         masked, masked_vec = f"{__package__}.wrappers:make_masked", f"{__package__}.wrappers:make_masked_vec"
         register(masked_id(identity), masked, masked_vec, given, threshold)
+
+
+def check_free(identity: str, game: str) -> None:
+    """Raise a ValueError if an id, or that of its masked twin, belongs to another game."""
+    for each in (identity, masked_id(identity)):
+        owner = gym.registry[each].kwargs.get("game") if each in gym.registry else game
+        if owner != game:
+            raise ValueError(f"{each} is the id of an environment of {owner}")
 
 
 def register(

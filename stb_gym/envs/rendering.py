@@ -56,7 +56,7 @@ def draw(
 
 
 def _position(stepper: Stepper, node: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
-    """Return what is held, the number of dice, and their faces."""
+    """Return `held`, the number of dice, and their faces at a node."""
     held, dice = (int(number) for number in stepper.position(stepper.state_of(node)))
     return held, dice, throw_faces(throw, dice, stepper.game.faces)
 

@@ -71,7 +71,11 @@ class Stepper(ABC):
 
     @abstractmethod
     def find_state(self, held: Any, dice: Any) -> Any:
-        """Return the states of positions; raise ValueError if a turn never comes to one of them."""
+        """Return the states of positions.
+
+        Raises:
+            ValueError: if there is no such state. Without tables, some states that no turn comes to are found.
+        """
 
     @abstractmethod
     def find(self, observations: NDArray[Any]) -> Any:
@@ -83,7 +87,7 @@ class Stepper(ABC):
 
     @abstractmethod
     def unthrown(self, states: IntArray) -> NDArray[Any]:
-        """Return [B, O + 1] what every throw at states [B] shows, and last how many dice are thrown, 0 at the end."""
+        """Return [B, O + 1] the observations of states [B] without a roll, then the dice thrown next, 0 at the end."""
 
     @property
     @abstractmethod
@@ -111,7 +115,7 @@ class Stepper(ABC):
         return move // self.actions, move % self.actions
 
     def choose(self, nodes: IntArray, fractions: FloatArray) -> IntArray:
-        """Return [B] the legal action at a fraction (0 to 1) of those of each node, 0 where the turn is over."""
+        """Return [B] the legal action at each node of index floor(fraction * count); 0 where the turn is over."""
         index, action = self.legal_moves(nodes)
         counts = np.bincount(index, minlength=len(nodes))
         move = np.cumsum(counts) - counts + (fractions * counts).astype(np.intp)

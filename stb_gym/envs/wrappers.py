@@ -125,7 +125,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         together: see `MaskInObservation`.
 
     Raises:
-        TypeError: if the action space is not Discrete.
+        TypeError: if `env` is not a vector environment of turns.
         ValueError: if `names` is not one of these libraries.
 
     Example:

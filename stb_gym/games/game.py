@@ -44,7 +44,7 @@ Roll = tuple[int, ...]
 ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 MOST_DICE = 64  # more dice have too many throws, whatever their faces are
 LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
-LARGEST_HELD = 2**53  # what a player holds, and final scores: floats hold integers below exactly
+LARGEST_HELD = 2**53  # of `held` and of final scores: floats represent all smaller integers exactly
 LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seconds
 
 
@@ -428,7 +428,7 @@ def check_game(game: Any) -> None:
     rules = type(game).__name__
     if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
         raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
-    _check_rules(game, repr(game))  # True equals 1, but is not shown alike
+    _check_rules(game, repr(game))  # True equals 1, but has another repr
 
 
 @lru_cache(maxsize=32)  # a round checks its game every time that it is made

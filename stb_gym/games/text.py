@@ -176,7 +176,7 @@ class Words:
         return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
 
     def text(self, held: int, dice: int, shown: Roll) -> str:
-        """Return a position as plain text, with as many lines for all positions of a game.
+        """Return a position as plain text, with the same number of lines for all positions of a game.
 
         Args:
             held: what the player holds.

@@ -82,7 +82,8 @@ class BoardEvaluation(Measured):
             held, dice, roll = self._node(node)
             choice = choice_at(self.optimum, held, dice, roll)
             position = words_of(self.optimum.game).node(held, dice, roll)
-            plays = choice.moves[self.policy.probabilities(choice.moves).argmax()].action
+            wrong = self.policy.probabilities(choice.moves) * (np.array(choice.loss) > 0)
+            plays = choice.moves[wrong.argmax()].action
             mistakes.append(Mistake(node, position, plays, choice.best[0].action, visits, loss))
         return mistakes
 

@@ -1,7 +1,7 @@
 """Why an agent loses: its regret in parts, the errors of its critic, and the exact gradient of its policy.
 
-Nothing is sampled. The parts come from a chain of policies between perfect play and the agent, each of which may use
-less; a part is the regret that a step of the chain adds.
+Nothing is sampled. The parts come from a chain of policies from perfect play to the agent. Each policy may use less
+than the one before, and a part is the regret that this step adds.
 """
 
 import sys
@@ -44,14 +44,16 @@ class Diagnosis:
     """Why an agent loses; regrets are in the objective's unit.
 
     The parts add up to the regret. Exploration is never negative. Another part is negative if the agent makes up for
-    what an earlier part lost: a network that learns of one position from others plays better than the best play by what
-    was seen at each position alone, so that its representation or optimisation is negative.
+    what an earlier part lost. For example, a network generalises across positions, so it may play better than the
+    policy that is optimal for what was seen at each position alone. Then its representation or optimisation is
+    negative.
 
     Attributes:
         evaluation: the exact measurement of the agent.
-        exploration: the regret of the best policy that plays as the agent does, or actions that were tried.
-        sampling: what the policy loses in addition that is optimal for the frequencies of throws that were seen, among
-            actions that were tried. Where none was tried, it plays as the agent does.
+        exploration: the regret of the best policy that may, at each position, play as the agent does or take an action
+            that was tried.
+        sampling: the regret added by planning with the observed frequencies of throws instead of their probabilities,
+            among actions that were tried. Where none was tried, the policy plays as the agent does.
         representation: what the agent's network adds if it is trained anew on exact optimal actions instead; None if it
             was not, and then it is a part of `optimisation`.
         optimisation: the rest.
@@ -100,13 +102,13 @@ def diagnose(
             environment's rewards. By default the critic of a model of stable-baselines3, of which actor-critic models
             are compared with their stochastic policy.
         gradient: a tensor for each parameter of the agent's network, such as `[p.grad for p in net.parameters()]`, or
-            all in one vector. It is compared with `policy_gradient`.
+            all in one vector, a tensor or an array. It is compared with `policy_gradient`.
         fit_steps: steps of Adam that train a new copy of the agent's network on the exact optimal actions; 0 for none.
 
     Raises:
         TypeError: as `meter` does.
-        ValueError: as `meter` does; if the visits are those of another game; or if a gradient or `fit_steps` is given
-            for an agent that is no torch module or model of stable-baselines3.
+        ValueError: as `meter` does; if the visits are those of another game; if a gradient or `fit_steps` is given for
+            an agent that is no torch module or model of stable-baselines3; or if the gradient has another size.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -344,10 +346,13 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
 
 
 def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:
-    """Return one vector of a tensor, or of one for each parameter, where None stands for zeros."""
+    """Return one vector of a tensor or an array, or of one for each parameter, where None stands for zeros."""
     if isinstance(slopes, list | tuple):
-        pairs = zip(slopes, parameters, strict=False)
+        if len(slopes) != len(parameters):
+            raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network {len(parameters)}")
+        pairs = zip(slopes, parameters, strict=True)
         slopes = [weight.detach() * 0 if slope is None else slope for slope, weight in pairs]
     else:
         slopes = [slopes]
-    return np.concatenate([np.asarray(slope.detach().cpu().double()).ravel() for slope in slopes])
+    as_tensor = sys.modules["torch"].as_tensor
+    return np.concatenate([np.asarray(as_tensor(slope).detach().cpu().double()).ravel() for slope in slopes])

@@ -30,7 +30,7 @@ EPISODES = 100_000
 class Hardness:
     """What makes a game hard; regrets are in the objective's unit.
 
-    Numbers that need tables are None for boxes too large for them; of `shares` these have the first.
+    For boxes too large for tables, the numbers that need tables are None, and `shares` has only its first entry.
 
     Attributes:
         game: the rules.
@@ -39,13 +39,14 @@ class Hardness:
         shares: the regret of playing greedily on the k-step action values of random play, for k = 1, 2, ... until it
             is 0, as shares of `random_regret`. One-step values are those of random play; each further step maximises
             over the next action once more. Of equally good actions the lowest is played, which is a convention.
-        effective_horizon: the least k of regret 0.
+        effective_horizon: the least k whose regret is 0.
         decisions: the number of positions with a legal action that a turn can meet.
         coverage: the expected share of these that random play meets in 100,000 episodes.
         dice_share: the share of the variance of random play's return that the dice cause; its own choices cause the
             rest.
-        mean_gap: the mean action gap at positions that have one, weighted by the visits of perfect play. The action gap
-            is the loss of the best action that is not optimal, divided by `random_regret`, so that tasks compare.
+        mean_gap: the mean action gap at positions that have one, weighted by the visits of perfect play; None if it
+            visits none. The action gap is the loss of the best action that is not optimal, divided by `random_regret`,
+            so that tasks can be compared.
         least_gap: the least action gap at any position.
         reciprocal_gaps: the sum over actions that are not optimal of the visits of perfect play divided by their loss,
             which is also divided by `random_regret`.
@@ -72,14 +73,15 @@ class Hardness:
 def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
     """Measure what makes a game hard for agents that learn by playing.
 
-    The first share tells what is left to learn after one greedy step on random play, the least that exploration gives.
+    The first share is the regret that remains after one greedy step on the values of random play, the simplest kind of
+    exploration.
     The greedy policies are those of the effective horizon (Laidlaw, Russell and Dragan, "Bridging RL theory and
     practice with the effective horizon", 2023), without its sampling. The gaps follow Conserva and Rauber ("Hardness in
     Markov decision processes: theory and practice", 2022).
 
     Args:
         what: the rules, or an environment, see `stb_gym.solve`.
-        objective: what is maximised; by default the objective of the environment, and of a game "score".
+        objective: what is maximised; by default the objective of the environment, and for a game "score".
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
@@ -136,7 +138,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     weights = visits[tables.decisions] * (gaps < np.inf)
     return replace(
         found,
-        mean_gap=float(np.average(np.where(gaps < np.inf, gaps, 0), weights=weights)),
+        mean_gap=float(np.average(np.where(gaps < np.inf, gaps, 0), weights=weights)) if weights.any() else None,
         least_gap=float(gaps.min()),
         reciprocal_gaps=float(tables.at_edges(visits) @ (1 / losses)),
     )

@@ -26,9 +26,10 @@ class RegretMeter:
     An agent receives B observations [B, O] as its environment shows them, and masks [B, A] bool of their legal actions;
     each has at least one. An agent is one of these:
 
-    - a function of observations, and of masks if it has a second argument that has no default or is called a mask. It
-      returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution with `probs`. If it
-      draws its actions at random, a call measures that one draw: return probabilities instead, or use `sample`;
+    - a function of observations. It also receives masks if it has a second argument without a default, or one with
+      "mask" in its name. It returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution
+      with `probs`. If it draws its actions at random, a call measures that one draw: return probabilities instead, or
+      use `sample`;
     - a torch module, called in the same way with tensors of its own type and device, in evaluation mode and without
       gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The action of
       the greatest score is played, or if not deterministic, softmax over the scores;
@@ -38,7 +39,7 @@ class RegretMeter:
     Masks matter: the same weights may have a small regret with them, and a large one without. A function that receives
     masks applies them itself. A model receives them if its `predict` takes `action_masks`. With `masked=True`, a module
     or a model without that argument plays the best legal action, or samples among the legal ones. With `masked=False`,
-    nothing keeps them from illegal actions. Of a module the meter asks which it is, if its choices are not all legal.
+    nothing keeps them from illegal actions. If a module chooses illegal actions and neither is given, the meter raises.
 
     `sample` also measures agents with a memory. A model with `predict` is given `state` and `episode_start`. A function
     with an argument `turns` is given [B] the number of the turn that each position belongs to. An environment whose
@@ -50,7 +51,7 @@ class RegretMeter:
             truncate turns are refused. The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it
             ignores what any other `step` or `reset` does to observations and actions. It cannot look into a
             `SubprocVecEnv`: pass one of its environments.
-        objective: what the agent plays for; by default the objective of the environment, and of a game "score".
+        objective: what the agent plays for; by default the objective of the environment, and for a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise"); by default what the
             environment does, and for a game "end".
 
@@ -143,7 +144,7 @@ class RegretMeter:
 
         Args:
             agent: see the class.
-            turns: how many, 2 or more.
+            turns: how many, 2 to 1,000,000.
             seed: of the dice and of the actions that are drawn from the agent's probabilities. A model that does not
                 reveal them draws by its own random numbers.
             deterministic: see the call.

@@ -101,6 +101,8 @@ def save_policy(
     tables = compile_game(game)
     policy = policy_array(tables, policy)
     edge_weights(tables, policy, illegal)
+    if policy.itemsize > 8:  # long doubles, which a file does not hold
+        policy = policy.astype(np.float64)
     if policy.nbytes > LARGEST:
         raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):

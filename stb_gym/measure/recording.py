@@ -1,6 +1,7 @@
 """Wrappers that record the exact loss of every action while anything plays.
 
-They need only what was played. So they price agents with memory, search, people, and programs of other languages.
+They need only what was played, so they also measure agents with memory or search, people, and programs in other
+languages.
 """
 
 import math
@@ -127,8 +128,8 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     - `loss`: how much less perfect play expects after the last action than before it: 0 for an optimal action. An
       illegal action that ends the turn loses all that was to be won;
     - `regret`: the sum of the losses of the episode so far;
-    - `luck`: what the throws of the episode gave so far: the changes of the expectation of perfect play by throws.
-      Plus is good for the player, also where fewer points are better.
+    - `luck`: the sum, over the throws of the episode so far, of the change of what perfect play expects. Positive is
+      good for the player, even where fewer points are better.
 
     At the end of an episode `info["episode"]` holds its regret and luck, too, as `RecordEpisodeStatistics` does with
     the return. Utility is the final score with the sign of the objective, so that more is better:

@@ -36,7 +36,8 @@ class SampledEvaluation(Measured):
         turn: [V] the turn of each choice.
         node: [V] the node of each choice.
         utility: [V] the optimal utility there.
-        plays: [V] the agent's most probable action, -1 for an illegal one.
+        plays: [V] the agent's most probable action, of those that are not optimal if it plays any; -1 for an illegal
+            one.
         best: [V] the optimal action of lowest index.
         loss: [V] the loss of the choice if play were perfect afterwards.
         optimal: [V] the probability with which the choice is optimal.
@@ -61,7 +62,7 @@ class SampledEvaluation(Measured):
 
     @property
     def turns(self) -> int:
-        """T."""
+        """The number of turns T."""
         return len(self.end)
 
     @cached_arrays
@@ -184,7 +185,8 @@ def measured_choices(
     utility = np.maximum.reduceat(value, first)
     optimal = optimum.is_as_good(value, utility[row])
     best = np.minimum.reduceat(np.where(optimal, action, stepper.actions), first)
-    probable = weight == np.maximum.reduceat(weight, first)[row]
+    rank = weight + ((weight > 0) & ~optimal)  # actions that are not optimal come first
+    probable = rank == np.maximum.reduceat(rank, first)[row]
     plays = np.minimum.reduceat(np.where(probable, action, stepper.actions), first)
     worst = optimum.objective.illegal_utility(stepper.ending_scores[1:])
     loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)

@@ -22,7 +22,7 @@ class Visits:
     Attributes:
         tables: the arrays of the game, with N nodes and E edges, the legal actions at nodes.
         nodes: [N] how often each node was reached by a throw.
-        edges: [E] how often each edge was taken.
+        edges: [E] how often each edge was taken; actions that lead to the same state count as the lowest of them.
     """
 
     tables: TurnTables

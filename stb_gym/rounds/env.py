@@ -28,7 +28,8 @@ starts at that standing, with a lead of 8 points; if you name only some of the t
 - 0 for a beaten player, and after an illegal action.
 
 `env.spec.reward_threshold` is the mean reward of the best response to the opponents; an agent exceeds it only by luck.
-`stb_gym.rounds.RoundMeter(env)` measures exactly how far an agent is from it.
+`stb_gym.rounds.RoundMeter(env)` measures the exact regret of an agent. With `shut_wins` it also counts, as 0, the
+rounds that end before the player's turn; the threshold does not.
 
 ## Episode End
 That of the turn.
@@ -63,7 +64,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
 from stb_gym.envs.env import Observation, observation_space
-from stb_gym.envs.registration import NAMESPACE, masked_id, register
+from stb_gym.envs.registration import NAMESPACE, check_free, masked_id, register
 from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
@@ -102,7 +103,7 @@ class StandingEnv(StepperEnv):
     round: Round
 
     def _play_in(self, rules: Round, turn: gym.Space[Any]) -> gym.spaces.Box:
-        """Set the round, given the space of the turn's observations; return that of the environment's."""
+        """Set the round, and return the space of its observations; `turn` is the space of the turn's."""
         self.round = rules
         self.objective = WIN
         self._single_space = standing_space(turn, rules)
@@ -118,7 +119,7 @@ class StandingEnv(StepperEnv):
         return super().node(np.atleast_1d(observation)[..., :-3])
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
-        """Return what every legal move leads to, as `TurnEnv.afterstates`; the standing stands before the dice."""
+        """Return what every legal move leads to, as `TurnEnv.afterstates`, with the standing before the dice."""
         place, action, turn = super().afterstates(observations)
         standing = self._standings() if observations is None else np.atleast_2d(observations)[:, -3:]
         return place, action, np.hstack((with_standing(turn[:, :-1], standing[place]), turn[:, -1:]))
@@ -288,6 +289,7 @@ make_masked.metadata = RoundEnv.metadata  # type: ignore[attr-defined]
 def register_rounds(entry: Entry) -> None:
     """Register the environments of a round of a game with Gymnasium, such as "stb_gym/ThreesRound-v0" and its twin."""
     identity, arguments = f"{NAMESPACE}/{entry.rules.__name__}Round-v0", {"game": entry.rules.name}
+    check_free(identity, entry.rules.name)
     register(identity, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", arguments)
     masked, masked_vec = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
     register(masked_id(identity), masked, masked_vec, arguments)

@@ -351,7 +351,7 @@ class Round:
         check_bool("shut_wins", self.shut_wins)
         check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
         standings = Standings(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
-        plain = {"players": int(self.players), "shut_wins": bool(self.shut_wins)}  # which NumPy's numbers print like
+        plain = {"players": int(self.players), "shut_wins": bool(self.shut_wins)}  # NumPy's numbers have another repr
         for name, value in {**plain, "standings": standings}.items():
             object.__setattr__(self, name, value)
 

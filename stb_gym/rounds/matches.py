@@ -144,7 +144,7 @@ def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> 
 
 
 def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
-    """Return the chances of who holds the lead at the end of a round, as bits of the seats, and which seat came last.
+    """Return the probability of each ending of a round: the seats that hold the lead, as bits, and the last seat.
 
     The first of those who tie for the last place came last. A seat that does not play has the worst score.
     """

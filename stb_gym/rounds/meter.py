@@ -44,7 +44,7 @@ class RoundRegret:
 
     @property
     def best(self) -> float:
-        """The expected win of the best response to the opponents."""
+        """The expected win of the best response to the opponents; 0 counts for rounds that end before the turn."""
         return float(self.opponents.chance @ self.most)
 
     @property
@@ -197,7 +197,7 @@ class RoundValues(TableValues):
 
     def standing(self) -> Any:
         """Return the index of the standing that the player sees, or [B] of them."""
-        if self._env.opponents is not self._opponents:  # which may learn, too
+        if self._env.opponents is not self._opponents:  # `set_opponents` replaced them
             self._solve()
         return np.copy(self._env._place) if np.ndim(self._env._place) else self._env._place
 

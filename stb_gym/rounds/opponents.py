@@ -30,8 +30,8 @@ class Opponents:
         seat: [C] the index in `seats` of the seat that sees a standing.
         index: [C] the index of the standing in `rules.standings`.
         chance: [C] the probability that the player sees it. The sum is below 1 where a round can end before the turn.
-        fates: [S, Z, N + 1] the probability that a player in each of the `seats` who holds the lead of a standing
-            after the turn is one of k holders in the end; k = 0: is beaten.
+        fates: [S, Z, N + 1] for a player in one of the `seats` who holds the lead of a standing after the turn, the
+            probability of being one of k holders at the end of the round; k = 0 is to be beaten.
     """
 
     rules: Round

@@ -148,4 +148,4 @@ def check_lineup(contest: str, strategies: Any, players: int | None = None) -> N
     if isinstance(strategies, str) or not isinstance(strategies, Sequence):
         raise ValueError(f"a {contest} takes a list of strategies, not {quoted(strategies)}")
     if players is not None and len(strategies) != players:
-        raise ValueError(f"a {contest} of {players} players needs as many strategies, not {len(strategies)}")
+        raise ValueError(f"a {contest} of {players} players needs {players} strategies, not {len(strategies)}")

@@ -3,9 +3,9 @@
     v(node)  = best of v(next state) over legal moves, or the utility of the final score if there is none
     v(state) = sum over rolls of count(roll) v(node) / faces**dice
 
-As no moves lead back to a state, these equations have one solution. `stb_gym.solve` finds it in arrays. Here the rules
-are asked again, and plain loops over their answers check the solution, in whole numbers of the common denominator of
-all values.
+As no moves lead back to a state, these equations have one solution. `stb_gym.solve` finds it in arrays. Here
+plain loops ask the rules for every move again and check that solution in integers, over the common denominator of all
+values.
 """
 
 import hashlib

@@ -71,12 +71,12 @@ def choice_at(best: PerfectPlay, held: int, dice: int, roll: Roll) -> Choice:
 
     Args:
         best: the values of perfect play.
-        held: what the player holds.
+        held: what the player holds, in a state of the game.
         dice: how many dice were thrown.
         roll: the roll.
 
     Raises:
-        ValueError: if there is no such state.
+        ValueError: if a move leads to no state of the game; the state itself is not checked.
 
     Example:
         >>> import stb_gym

@@ -32,7 +32,7 @@ class Mistake:
     Attributes:
         node: index of the node.
         position: the node in words.
-        plays: the action the policy takes there most often; None for an illegal one.
+        plays: the most probable action of those that are not optimal; None for an illegal one.
         best: the optimal action of lowest index.
         visits: expected visits per turn.
         loss: the loss of the policy's choice there, in the objective's unit.
@@ -268,10 +268,11 @@ class Evaluation(Measured):
         cost = self.visits * self.loss
         order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
         best = self.optimum.policy
+        wrong = self.weights * ~self.optimum.optimal
         mistakes = []
         for node in order.tolist():
-            edge = max(self.tables.edges_of(node), key=self.weights.item)
-            is_legal = self.weights[edge] >= self.illegal[node]
+            edge = max(self.tables.edges_of(node), key=wrong.item)
+            is_legal = wrong[edge] >= self.illegal[node]
             plays = int(self.tables.edge_action[edge]) if is_legal else None
             position = self.tables.describe_node(node)
             visits, loss = float(self.visits[node]), float(self.loss[node])

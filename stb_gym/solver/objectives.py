@@ -23,7 +23,8 @@ class Objective:
 
     Args:
         name: the name that people read.
-        utility: from final scores [S] to their utilities [S], more is better.
+        utility: a function from final scores [S] to utilities [S], more is better. The utility of a score must not
+            depend on the others, and S may be 0.
         unit: the unit of values.
         sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
         target: the score to reach, if values are the probability of a score at least as good as it; else None.
@@ -166,8 +167,8 @@ def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None 
     Args:
         what: a game; an environment or vector environment of this package, with any wrappers; or one of Gymnasium or
             stable-baselines3 that runs several of them, all for the same task.
-        objective: what is maximised; by default the environment's objective, and of a game the score.
-        illegal: what an illegal action does; by default what the environment does, and of a game that it raises.
+        objective: what is maximised; by default the environment's objective, and for a game "score".
+        illegal: what an illegal action does; by default what the environment does, and for a game "raise".
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.

@@ -25,8 +25,9 @@ class StateScorePolicy:
     """Play the legal move that leads to the state of highest score; the lowest action among equals.
 
     Args:
-        score: given what is held [B] (boards as bit masks, say) and the dice of the next throw [B], 0 where the turn
-            ends, the score of each of these states: [B] numbers, such as the values of an afterstate network.
+        score: a function `(held, dice) -> scores` of B states: `held` [B] is what the player holds, such as boards as
+            bit masks, and `dice` [B] the number of dice thrown next, 0 where the turn ends. It returns [B] finite
+            numbers, such as the values of an afterstate network.
 
     Example:
         >>> import stb_gym

@@ -34,7 +34,7 @@ class Standing(NamedTuple):
     """What the next player of a round sees of the others.
 
     Attributes:
-        lead: the best final score so far, None if nobody has played; the next player is then the first of after + 1.
+        lead: the best final score so far; None if nobody has played, so that the next player is the first of after + 1.
         holders: how many players have it.
         after: how many players play after the next one.
     """
@@ -145,7 +145,7 @@ COMMON: dict[str, tuple[str, Callable[[TurnTables], Policy]]] = {
     "optimal-shut": ("Perfect play for the chance of the perfect score.", partial(perfect_play, goal="shut")),
     "worst": ("The play that makes the expected points as bad as possible.", partial(perfect_play, worst=True)),
     "approximation": (
-        "Tie or beat the lead, as if all players after just tried to beat that; alone: as the first of two players.",
+        "Tie or beat the lead, as if later players only tried to beat the new one; alone: as the first of two players.",
         approximation,
     ),
     "optimal": ("Perfect play: in a round, its equilibrium; alone, for the points.", perfect_play),

@@ -202,7 +202,7 @@ class TurnTables:
         return self.policy(self.edge_action[self.lowest(marked)])
 
     def greedy(self, value: NDArray[Any], best: np.ufunc = np.maximum) -> Policy:
-        """Return the policy [N] of the greatest value [E] (by `np.minimum` the least), the lowest action of equals."""
+        """Return the policy [N] of greatest value [E] at each node (`np.minimum`: of least); the lowest of equals."""
         at_best = self.reduce(best, value).repeat(self.choices[self.decisions], axis=0)
         return self.lowest_actions(value == at_best)
 

@@ -243,12 +243,12 @@ def write_film(path: str | Path, film: list[Frame]) -> None:
     """Write a film that repeats for ever.
 
     Args:
-        path: the file, which is written whole or not at all; a GIF if its name ends in .gif.
+        path: the file, .gif, .png or .webp, which is written whole or not at all.
         film: the pictures, all of one size.
 
     Raises:
         ImportError: if Pillow is not installed.
-        ValueError: if Pillow does not know the ending of the file's name.
+        ValueError: if the file's name has another ending.
     """
     image = needed("PIL.Image", "Pillow", "films")
     first, *others = (image.fromarray(frame.picture).quantize(PALETTE_SIZE, dither=image.Dither.NONE) for frame in film)

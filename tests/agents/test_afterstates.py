@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from agents.afterstates import Afterstates, AfterstatesSettings
-from stb_gym import ShutTheBox, Threes, evaluate, solve
+from stb_gym import ShutTheBox, evaluate, solve
 from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.solver import compile_game
-from tests.agents import BOX, THREES, make, regret_of, seen
+from tests.agents import make, regret_of, seen
 
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
 
@@ -100,12 +100,3 @@ def test_its_greedy_policy_is_evaluated_exactly_by_the_scores_of_states(rules):
 def test_environments_without_afterstates_are_refused():
     with pytest.raises(ValueError, match="needs an environment with the method `afterstates`"):
         learner(gym.make_vec("CartPole-v1", 8))
-
-
-@pytest.mark.nightly
-def test_it_learns_nine_tiles_and_threes():
-    for game, env, bar in ((ShutTheBox(), BOX, 0.005), (Threes(), THREES, 0.001)):
-        rules = {"tiles": 9} if env == BOX else {}
-        agent = Afterstates(make(env, 1024, **rules), AfterstatesSettings(num_envs=1024))
-        agent.learn(1_000_000)
-        assert regret_of(agent, game) < bar

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
-from stb_gym import ShutTheBox, Threes, solve
-from tests.agents import BOX, THREES, make, regret_of, seen
+from stb_gym import ShutTheBox, solve
+from tests.agents import make, regret_of, seen
 
 ACTIONS = 3
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
@@ -142,12 +142,3 @@ def test_it_learns_from_environments_without_masks_or_snapshots():
     other.learn(600)
     assert other.num_steps == 600
     assert np.isfinite(other.figures["loss"])
-
-
-@pytest.mark.nightly
-def test_it_learns_nine_tiles_and_threes():
-    for game, env, bar in ((ShutTheBox(), BOX, 0.03), (Threes(), THREES, 0.01)):
-        rules = {"tiles": 9} if env == BOX else {}
-        agent = FittedQ(make(env, 4096, **rules), FittedQSettings(num_envs=4096))
-        agent.learn(2_000_000)
-        assert regret_of(agent, game) < bar

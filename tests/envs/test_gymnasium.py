@@ -10,9 +10,10 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
-from stb_gym import ENVIRONMENTS
+from stb_gym import ENVIRONMENTS, Threes
 from stb_gym.envs import TurnEnv, masked_id
-from stb_gym.games import GAMES, fits
+from stb_gym.envs.registration import register_environments
+from stb_gym.games import GAMES, Entry, fits
 from stb_gym.large import solve_boards
 from tests import mostly_nightly
 
@@ -32,6 +33,12 @@ in_every_mode = pytest.mark.parametrize("mode", AutoresetMode)
 def test_importing_the_package_registers_the_environments():
     registered = {spec.id for spec in gym.registry.values() if spec.namespace == "stb_gym"}
     assert registered == set(IDS)
+
+
+@pytest.mark.parametrize("name", ["ShutTheBox-v0", "ShutTheBoxRound-v0"])
+def test_an_id_belongs_to_one_game(name):
+    with pytest.raises(ValueError, match="is the id of an environment of shut-the-box"):
+        register_environments(Entry(Threes, environments={name: {}}))
 
 
 # One environment

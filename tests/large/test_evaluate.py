@@ -43,6 +43,7 @@ def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
     for mistake in mistakes:
         same = by_node[mistake.position]
         assert (mistake.plays, mistake.best) == (same.plays, same.best)
+        assert mistake.plays != mistake.best
         assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
 
 

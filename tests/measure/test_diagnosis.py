@@ -216,7 +216,7 @@ def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
     """The critic of an actor is compared with its stochastic policy."""
     env = gym.make(BOX, tiles=6)
     model, meter, is_actor = algorithm("MlpPolicy", env, seed=1, device="cpu"), RegretMeter(env), algorithm is not DQN
-    gradient = torch.as_tensor(policy_gradient(meter, model)) if is_actor else None
+    gradient = policy_gradient(meter, model) if is_actor else None
     found = diagnose(meter, model, random_visits(SIX), fit_steps=40, gradient=gradient)
     parts = found.exploration, found.sampling, found.representation, found.optimisation
     assert sum(parts) == pytest.approx(found.evaluation.regret, abs=1e-12)
@@ -303,9 +303,9 @@ def test_a_given_gradient_is_compared_with_the_exact_one():
     for given, cosine in ((opposite, -1), ([*parts, bias], -1), ([*parts, None], -share)):
         found = diagnose(METER, network, visits, masked=True, gradient=given)
         assert found.gradient_cosine == pytest.approx(cosine)
-    for short in (parts, opposite[1:]):
-        with pytest.raises(ValueError, match="numbers, but the agent's network"):
-            diagnose(METER, network, visits, masked=True, gradient=short)
+    for wrong in (parts, [*parts, bias, bias], opposite[1:]):
+        with pytest.raises(ValueError, match="but the agent's network"):
+            diagnose(METER, network, visits, masked=True, gradient=wrong)
 
 
 # Refusals

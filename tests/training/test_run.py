@@ -11,14 +11,14 @@ import pytest
 import torch
 from filelock import FileLock
 
-from agents.presets import ALGORITHMS
+from agents.presets import ALGORITHMS, TASKS, configure
 from stb_gym import RegretMeter, evaluate, load_policy, solve
 from stb_gym.measure import load_policies
 from stb_gym.output import write_sealed
 from tests import Code, every
 from tests.training.conftest import SMALL, small
 from training import run as running
-from training.run import Run, clear, measure, train
+from training.run import Run, clear, measure, train, train_and_measure
 
 COLUMNS = (
     "steps seconds regret exploring_regret value agreement agreement_by_visits shut_probability illegal_mass turns "
@@ -257,3 +257,17 @@ def test_agents_of_stable_baselines3_are_not_continued(algorithm, tmp_path):
     again = measure(config, run.learner())
     assert again.greedy.regret == pytest.approx(run.curve()["regret"].iloc[-1], rel=1e-12)
     assert run.result()["finished"] is True
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("algorithm", "task", "bar"),
+    [
+        ("fitted-q", "nine-tiles", 0.03),
+        ("fitted-q", "threes", 0.01),
+        ("afterstates", "nine-tiles", 0.005),
+        ("afterstates", "threes", 0.001),
+    ],
+)
+def test_the_preset_of_a_million_steps_learns(algorithm, task, bar):
+    assert train_and_measure(configure(algorithm, *TASKS[task], "1m", seed=5)).greedy.regret < bar
