@@ -38,17 +38,13 @@ from agents.common import (
     Episodes,
     Exploration,
     Float32Array,
-    FloatArray,
+    Learner,
     State,
     VectorEnv,
-    epsilon_greedy,
     unique_rows,
 )
 from agents.dqn import perceptron
-from stb_gym import Game
-from stb_gym.envs import stepper_of
 from stb_gym.games import IntArray
-from stb_gym.solver import StateScorePolicy
 
 AT_ONCE = 2048  # afterstates in one pass through the network: their hidden layers fit into the cache
 
@@ -107,7 +103,7 @@ class Experience(NamedTuple):
     continues: BoolArray
 
 
-class Afterstates:
+class Afterstates(Learner):
     """Learns the values of afterstates by temporal differences; see the module.
 
     Args:
@@ -132,6 +128,9 @@ class Afterstates:
         >>> learner.num_steps
         1024
     """
+
+    WEIGHTS = ("_network", "_scale")
+    STATE = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 
     def __init__(self, envs: VectorEnv, settings: AfterstatesSettings, seed: int = 0, device: str = "cpu"):
         if not hasattr(envs, "afterstates"):
@@ -172,10 +171,8 @@ class Afterstates:
         value = self._values(afterstate)
         number = np.bincount(position, minlength=len(rows))
         first = number.cumsum() - number
-        highest = np.maximum.reduceat(value, first)
-        (equally_good,) = (value == highest[position]).nonzero()
-        best = equally_good[np.unique(position[equally_good], return_index=True)[1]]
-        return Moves(action, afterstate, first[inverse], number[inverse], best[inverse], highest[inverse])
+        best = np.lexsort((-value, position))[first]  # the first of equal ones, as the order is stable
+        return Moves(action, afterstate, first[inverse], number[inverse], best[inverse], value[best][inverse])
 
     def _play(self, moves: Moves) -> Experience:
         """Make the best move in every environment, or with probability `exploration` a random one."""
@@ -227,49 +224,17 @@ class Afterstates:
         values = torch.cat([self._network(part)[:, 0] for part in parts]).numpy(force=True)
         return values[inverse] * np.float32(self._scale)
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
         moves = self._look(observations)
-        return epsilon_greedy(masks, moves.action[moves.best], self.settings.exploration)
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """See `Learner`."""
-        return self._look(observations).value.astype(np.float64)
-
-    def score_policy(self, game: Game) -> StateScorePolicy:
-        """Return the greedy policy in the form that `stb_gym.large.evaluate_boards` evaluates exactly on large boxes.
-
-        Args:
-            game: the game of the environment that the learner was trained in.
-        """
-        stepper = stepper_of(game, kind="boards")
-
-        def score(held: IntArray, dice: IntArray) -> Float32Array:
-            return self._values(stepper.unthrown(stepper.find_state(held, dice)))
-
-        return StateScorePolicy(score)
+        return moves.action[moves.best]
 
     def state_dict(self) -> State:
-        """See `Learner`."""
-        return {
-            "num_steps": self.num_steps,
-            "weights": {"network": self._network.state_dict(), "scale": self._scale},
-            "optimizer": self._optimizer.state_dict(),
-            "episodes": self._episodes.state_dict(),
-            "last": None if self._last is None else [torch.as_tensor(array) for array in self._last],
-            "throws": torch.as_tensor(self._throws),
-            "roll_sums": torch.as_tensor(self._roll_sums),
-            "random": self._random.bit_generator.state,
-        }
+        """See `Stored`."""
+        last = None if self._last is None else [torch.as_tensor(array) for array in self._last]
+        return super().state_dict() | {"last": last}
 
     def load_state_dict(self, state: State) -> None:
-        """See `Learner`."""
-        self._network.load_state_dict(state["weights"]["network"])
-        self._scale = state["weights"]["scale"]
-        self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._random.bit_generator.state = state["random"]
-        self._throws = state["throws"].numpy()
-        self._roll_sums = state["roll_sums"].numpy()
-        self._episodes.load_state_dict(state["episodes"])
+        """See `Stored`."""
+        super().load_state_dict(state)
         self._last = state["last"] and Experience(*(tensor.numpy() for tensor in state["last"]))

@@ -13,7 +13,6 @@ pooled over all states, would give nearly perfect play.
 """
 
 import numpy as np
-import torch
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
@@ -23,10 +22,8 @@ from agents.common import (
     Callback,
     Episodes,
     Exploration,
-    Float32Array,
-    FloatArray,
+    Learner,
     State,
-    epsilon_greedy,
 )
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
@@ -44,7 +41,7 @@ class CertaintyEquivalenceSettings:
     """Probability of a random legal action."""
 
 
-class CertaintyEquivalence:
+class CertaintyEquivalence(Learner):
     """Estimates the dice from the rolls it has seen and plays optimally for that estimate.
 
     Args:
@@ -64,6 +61,9 @@ class CertaintyEquivalence:
         >>> learner.num_steps
         10240
     """
+
+    WEIGHTS = ("_counts",)
+    STATE = ("num_steps", "_counts", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         self._envs, self._settings = envs, settings
@@ -101,37 +101,20 @@ class CertaintyEquivalence:
         """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
         tables, counts = self._tables, self._counts
         probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
-        self._node_value = self._envs.rewards[self._envs.transitions.endings[:-1]]
+        node_value = self._envs.rewards[self._envs.transitions.endings[:-1]]
         after = np.zeros(len(tables.edge_next))
         for _ in range(self._envs.transitions.longest + 1):
-            self._node_value[tables.decisions] = tables.reduce(np.maximum, after)
-            state_value = np.bincount(tables.node_state, probability * self._node_value)
+            node_value[tables.decisions] = tables.reduce(np.maximum, after)
+            state_value = np.bincount(tables.node_state, probability * node_value)
             after = tables.after_edges(state_value)
         self._greedy = tables.greedy(after)
         self.figures = {"estimated_value": float(state_value[tables.start])}
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
-        """Return the probability of each action; see `Learner`."""
-        greedy = self._greedy[self._tables.find_nodes(observations)]
-        return epsilon_greedy(masks, greedy, self._settings.exploration)
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """Return [B] the value of each observation in the estimated game; see `Learner`."""
-        return self._node_value[self._tables.find_nodes(observations)]
-
-    def state_dict(self) -> State:
-        """Return everything that is needed to continue; see `Learner`."""
-        return {
-            "weights": {"counts": torch.as_tensor(self._counts)},
-            "num_steps": self.num_steps,
-            "random": self._random.bit_generator.state,
-            "episodes": self._episodes.state_dict(),
-        }
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
+        """See `Learner`."""
+        return self._greedy[self._tables.find_nodes(observations)]
 
     def load_state_dict(self, state: State) -> None:
-        """Continue from a state; see `Learner`."""
-        self._counts[:] = state["weights"]["counts"].numpy()
+        """See `Stored`."""
+        super().load_state_dict(state)
         self._solve()
-        self.num_steps = state["num_steps"]
-        self._random.bit_generator.state = state["random"]
-        self._episodes.load_state_dict(state["episodes"])

@@ -1,8 +1,10 @@
 """What all learners share: their protocol, running episodes, equal rows of a batch, and observations in unary."""
 
+import json
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple, Protocol
+from typing import Annotated, Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -25,17 +27,58 @@ State = dict[str, Any]
 Callback = Callable[[], None]
 
 
-class Learner(Protocol):
+class Stored:
+    """An object whose state can be stored and restored.
+
+    Attributes:
+        STATE: the names of the attributes that are its state: numbers, arrays, random generators and objects with
+            `state_dict`.
+    """
+
+    STATE: tuple[str, ...]
+
+    def state_dict(self) -> State:
+        """Return the state as tensors and plain Python values; it is valid until the object changes."""
+        return {name: _stored(getattr(self, name)) for name in self.STATE}
+
+    def load_state_dict(self, state: State) -> None:
+        """Restore a state."""
+        for name in self.STATE:
+            value, stored = getattr(self, name), state[name]
+            if hasattr(value, "load_state_dict"):
+                value.load_state_dict(stored)
+            elif isinstance(value, np.random.Generator):
+                value.bit_generator.state = stored
+            elif isinstance(value, torch.Generator):
+                value.set_state(stored)
+            else:
+                setattr(self, name, stored.numpy().copy() if isinstance(value, np.ndarray) else stored)
+
+
+def _stored(value: Any) -> Any:
+    if hasattr(value, "state_dict"):
+        return value.state_dict()
+    if isinstance(value, np.random.Generator):
+        return value.bit_generator.state
+    if isinstance(value, torch.Generator):
+        return value.get_state()
+    return torch.as_tensor(value) if isinstance(value, np.ndarray) else value
+
+
+class Learner(Stored, ABC):
     """An agent that learns by playing a vector environment.
 
     Attributes:
+        WEIGHTS: those names of STATE that hold what was learned.
         num_steps: steps made so far, summed over all environments.
         figures: losses and similar numbers of the last update by name, for a log; empty before the first.
     """
 
+    WEIGHTS: tuple[str, ...]
     num_steps: int
     figures: dict[str, float]
 
+    @abstractmethod
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn until `num_steps` is at least `total_steps`.
 
@@ -44,28 +87,14 @@ class Learner(Protocol):
             callback: called before every rollout, and never between play and the update that follows it.
         """
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
-        """Return the probability of each action while exploring; the greedy action has the highest.
+    @abstractmethod
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
+        """Return [B] the best actions.
 
         Args:
             observations: [B, ...].
             masks: [B, A] True where an action is legal, at least one in every row.
-
-        Returns:
-            [B, A] probabilities.
         """
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """Return [B] the estimated sum of rewards from each observation to the end of the episode."""
-
-    def state_dict(self) -> State:
-        """Return everything that is needed to continue, as tensors and plain Python values.
-
-        The entry "weights" holds what was learned. The state is valid until the learner continues.
-        """
-
-    def load_state_dict(self, state: State) -> None:
-        """Continue from a state: on the CPU, with the same results as the learner that returned it."""
 
 
 class Transition(NamedTuple):
@@ -135,24 +164,16 @@ class Episodes:
         return np.asarray(infos["action_mask"]) != 0
 
     def state_dict(self) -> State:
-        """Return the state of the environment, if it has one, and what is seen of it."""
+        """Return the current observations and masks, and a snapshot of the environment if it can give one."""
         seen = {"observation": torch.as_tensor(self.observation), "mask": torch.as_tensor(self.mask)}
         if not hasattr(self.envs, "snapshot"):
             return seen
-        snapshot = {
-            name: torch.as_tensor(value) if isinstance(value, np.ndarray) else value
-            for name, value in self.envs.snapshot().items()
-        }
-        return seen | {"envs": snapshot}
+        return seen | {"envs": json.dumps(self.envs.snapshot(), default=np.ndarray.tolist)}
 
     def load_state_dict(self, state: State) -> None:
-        """Continue the episodes; an environment without `snapshot` and `restore` continues with its own."""
+        """Continue the episodes; an environment without `snapshot` goes on as it is."""
         if "envs" in state:
-            snapshot = {
-                name: value.numpy() if isinstance(value, torch.Tensor) else value
-                for name, value in state["envs"].items()
-            }
-            self.envs.restore(snapshot)  # type: ignore[attr-defined]
+            self.envs.restore(json.loads(state["envs"]))  # type: ignore[attr-defined]
             self.observation, self.mask = state["observation"].numpy(), state["mask"].numpy()
 
 
@@ -231,26 +252,6 @@ def unique_rows(*columns: Array) -> tuple[IntArray, IntArray]:
     return first, inverse
 
 
-def epsilon_greedy(mask: BoolArray, greedy: IntArray, epsilon: float) -> Float32Array:
-    """Return [B, A] the probabilities of epsilon-greedy play among legal actions.
-
-    Args:
-        mask: [B, A] True where an action is legal.
-        greedy: [B] the greedy actions.
-        epsilon: the probability of a legal action chosen uniformly instead; above 0.999 it counts as 0.999, so that the
-            greedy action has the highest probability.
-    """
-    epsilon = min(epsilon, 0.999)
-    probability = epsilon * mask / mask.sum(axis=1, keepdims=True)
-    probability[np.arange(len(greedy)), greedy] += 1 - epsilon
-    return probability.astype(np.float32)
-
-
-def greedy(learner: Learner) -> Callable[[Array, BoolArray], IntArray]:
-    """Return the greedy policy of a learner, a function from observations and masks to actions [B]."""
-    return lambda observations, masks: learner.probabilities(observations, masks).argmax(axis=1)
-
-
 def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: int, settings: Any) -> None:
     """Train a learner, and print its exact regret about ten times on the way.
 
@@ -268,7 +269,7 @@ def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: i
     def report() -> None:
         nonlocal next_report
         if learner.num_steps >= next_report:
-            print(f"{learner.num_steps:11,} steps: regret {meter(greedy(learner)).regret:.4f}", flush=True)
+            print(f"{learner.num_steps:11,} steps: regret {meter(learner.act).regret:.4f}", flush=True)
             next_report = min(learner.num_steps + steps // 10, steps)
 
     learner.learn(steps, report)

@@ -32,13 +32,12 @@ from agents.common import (
     Callback,
     Episodes,
     Float32Array,
-    FloatArray,
+    Learner,
     Share,
     State,
     Transition,
     Unary,
     VectorEnv,
-    epsilon_greedy,
     learn_and_report,
     unique_rows,
 )
@@ -172,7 +171,7 @@ def double_q_values(q_values: torch.Tensor, target_q_values: torch.Tensor, mask:
     return target_q_values.gather(1, action)[:, 0]
 
 
-class DQN:
+class DQN(Learner):
     """Masked double DQN; a `Learner` of observations and masks.
 
     Args:
@@ -188,6 +187,11 @@ class DQN:
         >>> learner.learn(2048)
     """
 
+    WEIGHTS = ("_network",)
+    STATE = (
+        "num_steps", "_network", "_target_network", "_optimizer", "_replay", "_random", "_episodes", "_updates",
+    )  # fmt: skip
+
     def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
         self.num_steps, self.figures = 0, dict[str, float]()
@@ -199,7 +203,6 @@ class DQN:
         self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
         self._replay = Replay(settings.replay_size, space, actions)
         self._updates = 0
-        self._epsilon = settings.final_exploration
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
@@ -208,21 +211,21 @@ class DQN:
             callback()
             progress = self.num_steps / total_steps
             decayed = min(progress / settings.exploration_decay, 1)
-            self._epsilon = 1 + decayed * (settings.final_exploration - 1)
+            epsilon = 1 + decayed * (settings.final_exploration - 1)
             self._optimizer.param_groups[0]["lr"] = settings.learning_rate * (1 - progress)
-            self._play()
+            self._play(epsilon)
             if self.num_steps >= settings.warm_up:
                 for _ in range(settings.gradient_steps):
                     self._update(self._replay.sample(settings.batch_size, self._random))
 
-    def _play(self) -> None:
+    def _play(self, epsilon: float) -> None:
         """Take an epsilon-greedy action in every environment and store the transitions."""
         observation, mask = self._episodes.observation, self._episodes.mask
         distinct, row = unique_rows(observation, mask)
-        greedy = self._legal_q_values(observation[distinct], mask[distinct]).argmax(axis=1)[row]
+        greedy = self.act(observation[distinct], mask[distinct])[row]
         preference = torch.rand(mask.shape, generator=self._random).numpy()
         random_action = np.where(mask, preference, -1).argmax(axis=1)
-        explores = torch.rand(len(mask), generator=self._random).numpy() < self._epsilon
+        explores = torch.rand(len(mask), generator=self._random).numpy() < epsilon
         action = np.where(explores, random_action, greedy)
         self._replay.add(observation, action, self._episodes.step(action))
         self.num_steps += len(action)
@@ -247,51 +250,19 @@ class DQN:
         self._updates += 1
         if self._updates % settings.target_period == 0:
             self._target_network.load_state_dict(self._network.state_dict())
-        self.figures = {"loss": loss.item(), "epsilon": self._epsilon}
+        self.figures = {"loss": loss.item()}
 
     def _q_values(self, observations: Array) -> torch.Tensor:
         q_values: torch.Tensor = self._network(self._tensor(observations))
         return q_values
 
-    @torch.no_grad()
-    def _legal_q_values(self, observations: Array, masks: BoolArray) -> Array:
-        """Return [B, A] Q-values, -inf where an action is illegal."""
-        return np.where(masks, self._q_values(observations).numpy(force=True), -np.inf)
-
     def _tensor(self, array: Array) -> torch.Tensor:
         return torch.as_tensor(array, device=self.device)
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
+    @torch.no_grad()
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
-        return epsilon_greedy(masks, self._legal_q_values(observations, masks).argmax(axis=1), self._epsilon)
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """See `Learner`."""
-        return self._legal_q_values(observations, masks).max(axis=1).astype(np.float64)
-
-    def state_dict(self) -> State:
-        """See `Learner`."""
-        return {
-            "weights": self._network.state_dict(),
-            "target": self._target_network.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "replay": self._replay.state_dict(),
-            "random": self._random.get_state(),
-            "episodes": self._episodes.state_dict(),
-            "num_steps": self.num_steps,
-            "updates": self._updates,
-            "epsilon": self._epsilon,
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """See `Learner`."""
-        self._network.load_state_dict(state["weights"])
-        self._target_network.load_state_dict(state["target"])
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._replay.load_state_dict(state["replay"])
-        self._random.set_state(state["random"])
-        self._episodes.load_state_dict(state["episodes"])
-        self.num_steps, self._updates, self._epsilon = state["num_steps"], state["updates"], state["epsilon"]
+        return np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
 
 
 def main(

@@ -14,7 +14,7 @@ What to know when you come from DQN:
 
 - There is no replay of samples. A target is the exact mean over all transitions of a move, without sampling noise.
 - There is no target network. Each position stores the value that the network gave it when the position was last in an
-  update, or when it was met.
+  update, or in the first fit after it was met.
 - An update is a batch of distinct moves, drawn without replacement, not a batch of sampled transitions. All moves have
   the same weight, however often they were made.
 - Moves that ever led to the same next position with the same reward share their transitions. This is right if a move
@@ -46,9 +46,10 @@ from agents.common import (
     Exploration,
     Float32Array,
     FloatArray,
+    Learner,
     State,
+    Stored,
     VectorEnv,
-    epsilon_greedy,
     hash_rows,
     unique_rows,
 )
@@ -80,7 +81,7 @@ class FittedQSettings:
     """Units in each of the two hidden layers."""
 
 
-class Positions:
+class Positions(Stored):
     """Numbers the distinct positions, from 1 in the order in which they are met.
 
     A position is identified by a 64-bit hash of its observation and mask.
@@ -92,6 +93,8 @@ class Positions:
     Attributes:
         observations: [P, ...] the observations of all positions; row 0, zeros, stands for the end of an episode.
     """
+
+    STATE = ("observations", "_masks")
 
     def __init__(self, observation: Array, actions: int):
         self._actions = actions
@@ -123,16 +126,11 @@ class Positions:
             self._masks = np.concatenate([self._masks, bits[new]])
         return numbers[inverse]
 
-    def state_dict(self) -> State:
-        """Return the positions in the order of their numbers."""
-        return {"observations": torch.as_tensor(self.observations[1:]), "masks": torch.as_tensor(self._masks[1:])}
-
     def load_state_dict(self, state: State) -> None:
         """Replace all positions by those of a state."""
-        observations, bits = state["observations"].numpy(), state["masks"].numpy()
-        self.observations = np.concatenate([self.observations[:1], observations])
-        self._masks = np.concatenate([self._masks[:1], bits])
-        self._number = {key: number for number, key in enumerate(hash_rows(observations, bits).tolist(), 1)}
+        super().load_state_dict(state)
+        hashes = hash_rows(self.observations, self._masks).tolist()
+        self._number = {key: number for number, key in enumerate(hashes) if number != OVER}
 
 
 class EmpiricalModel:
@@ -235,7 +233,7 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
     return pool[:moves]
 
 
-class FittedQ:
+class FittedQ(Learner):
     """Learns the values of actions by neural fitted Q iteration; see the module.
 
     Args:
@@ -256,6 +254,9 @@ class FittedQ:
         >>> learner.num_steps
         1024
     """
+
+    WEIGHTS = ("_network", "_scale")
+    STATE = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")
 
     def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
         self.settings = settings
@@ -301,8 +302,8 @@ class FittedQ:
         if self.num_steps >= self.settings.warm_up:
             greedy = self._random.random(len(mask)) >= self.settings.exploration
             distinct, inverse = np.unique(self._current[greedy], return_inverse=True)
-            q = self._q(self._positions.observations[distinct])
-            action[greedy] = _legal_q(q, self._positions.masks(distinct)).argmax(axis=1)[inverse]
+            best = self.act(self._positions.observations[distinct], self._positions.masks(distinct))
+            action[greedy] = best[inverse]
         return action
 
     def _fit(self, learning_rate: float) -> None:
@@ -337,40 +338,13 @@ class FittedQ:
         q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
         return q.numpy(force=True)
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
-        greedy = _legal_q(self._q(observations), masks).argmax(axis=1)
-        return epsilon_greedy(masks, greedy, self.settings.exploration)
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """See `Learner`."""
-        values = _legal_q(self._q(observations), masks).max(axis=1)
-        return values.astype(np.float64) * self._scale
-
-    def state_dict(self) -> State:
-        """See `Learner`."""
-        return {
-            "num_steps": self.num_steps,
-            "weights": {"network": self._network.state_dict(), "scale": self._scale},
-            "optimizer": self._optimizer.state_dict(),
-            "episodes": self._episodes.state_dict(),
-            "positions": self._positions.state_dict(),
-            "model": self._model.state_dict(),
-            "values": torch.as_tensor(self._values),
-            "random": self._random.bit_generator.state,
-        }
+        return _legal_q(self._q(observations), masks).argmax(axis=1)
 
     def load_state_dict(self, state: State) -> None:
-        """See `Learner`."""
-        self._scale = state["weights"]["scale"]
-        self._network.load_state_dict(state["weights"]["network"])
-        self.num_steps = state["num_steps"]
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._positions.load_state_dict(state["positions"])
-        self._model.load_state_dict(state["model"])
-        self._values = state["values"].numpy()
-        self._random.bit_generator.state = state["random"]
-        self._episodes.load_state_dict(state["episodes"])
+        """See `Stored`."""
+        super().load_state_dict(state)
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
 
 

@@ -31,9 +31,8 @@ from agents.common import (
     Callback,
     Episodes,
     Float32Array,
-    FloatArray,
+    Learner,
     Share,
-    State,
     VectorEnv,
     learn_and_report,
     unique_rows,
@@ -148,7 +147,7 @@ def clipped_objective(ratio: torch.Tensor, advantage: torch.Tensor, clip_range: 
     return torch.minimum(ratio * advantage, clipped * advantage).mean()
 
 
-class PPO:
+class PPO(Learner):
     """Masked PPO; a `Learner` of observations and masks.
 
     Args:
@@ -163,6 +162,9 @@ class PPO:
         >>> learner = PPO(envs, PPOSettings(num_envs=64))
         >>> learner.learn(2048)
     """
+
+    WEIGHTS = ("_networks",)
+    STATE = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 
     def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)
@@ -194,14 +196,14 @@ class PPO:
             last_value = np.zeros(len(action), np.float32)  # 0 if terminated; the critic's estimate if truncated
             cut = step.truncated & ~step.terminated
             if cut.any():
-                last_value[cut] = self.values(step.next_observation[cut], step.next_mask[cut])
+                last_value[cut] = self._values(step.next_observation[cut])
             steps.append((action, log_probability, step.reward, step.terminated | step.truncated, last_value))
             seen.append((episodes.observation, episodes.mask))
         observation, mask = (np.concatenate(column) for column in zip(*seen, strict=True))
         action, log_probability, reward, over, last_value = (np.stack(column) for column in zip(*steps, strict=True))
         distinct, inverse = unique_rows(observation, mask)
         position = inverse.reshape(len(seen), -1)
-        value = self.values(observation[distinct], mask[distinct]).astype(np.float32)[position]
+        value = self._values(observation[distinct])[position]
         next_value = np.where(over, last_value, value[1:])
         advantage = generalized_advantages(reward, value[:-1], next_value, over, settings.gamma, settings.gae_lambda)
         normalized = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
@@ -264,32 +266,14 @@ class PPO:
         return torch.as_tensor(array, device=self.device)
 
     @torch.no_grad()
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
-        return self._logits(self._tensor(observations), self._tensor(masks)).softmax(dim=1).numpy(force=True)
+        return self._logits(self._tensor(observations), self._tensor(masks)).argmax(dim=1).numpy(force=True)
 
     @torch.no_grad()
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """See `Learner`."""
-        return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True).astype(np.float64)
-
-    def state_dict(self) -> State:
-        """See `Learner`."""
-        return {
-            "weights": self._networks.state_dict(),
-            "optimizer": self._optimizer.state_dict(),
-            "random": self._random.get_state(),
-            "episodes": self._episodes.state_dict(),
-            "num_steps": self.num_steps,
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """See `Learner`."""
-        self._networks.load_state_dict(state["weights"])
-        self._optimizer.load_state_dict(state["optimizer"])
-        self._random.set_state(state["random"])
-        self._episodes.load_state_dict(state["episodes"])
-        self.num_steps = state["num_steps"]
+    def _values(self, observations: Array) -> Float32Array:
+        """Return [B] the critic's estimates."""
+        return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True)
 
 
 def main(

@@ -14,7 +14,6 @@ from dataclasses import asdict
 from typing import IO, Annotated, Any, Literal
 
 import gymnasium as gym
-import numpy as np
 import torch
 from gymnasium.wrappers.vector import TransformReward
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
@@ -25,7 +24,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Array, BoolArray, Callback, Float32Array, FloatArray, Share, Unary, epsilon_greedy
+from agents.common import Array, BoolArray, Callback, Share, Unary
+from stb_gym.games import IntArray
 from stb_gym.output import reading
 from stb_gym.sb3 import TurnVecEnv
 
@@ -100,7 +100,6 @@ class SB3Learner:
 
     Args:
         model: a PPO, A2C, DQN or MaskablePPO.
-        reward_scale: what the rewards of its environment are multiplied by.
 
     Attributes:
         model: the model.
@@ -109,14 +108,11 @@ class SB3Learner:
         figures: what the library logs of its last update.
     """
 
-    def __init__(self, model: Any, reward_scale: float):
+    def __init__(self, model: Any):
         self.model = model
         self.masks = isinstance(model, MaskablePPO)
         self.num_steps = 0
         self.figures: dict[str, float] = {}
-        self._reward_scale = reward_scale
-        if isinstance(model, DQN):
-            model.exploration_rate = model.exploration_schedule(1.0)  # which the library sets after the first step
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
@@ -134,31 +130,18 @@ class SB3Learner:
         logged = self.model.logger.name_to_value
         self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
 
-    @torch.no_grad()
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
-        """Return the probability of each action; see `Learner`. Only a MaskablePPO uses the masks."""
-        policy = self.model.policy
-        seen, _ = policy.obs_to_tensor(observations)
-        if isinstance(self.model, DQN):
-            greedy = policy.q_net(seen).argmax(dim=1).numpy(force=True)
-            return epsilon_greedy(np.ones_like(masks), greedy, self.model.exploration_rate)
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
+        """Return [B] the best actions; only a MaskablePPO uses the masks."""
         options = {"action_masks": masks} if self.masks else {}
-        return policy.get_distribution(seen, **options).distribution.probs.numpy(force=True)
-
-    @torch.no_grad()
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """Return [B] the estimated, discounted sum of rewards from each observation; see `Learner`."""
-        policy = self.model.policy
-        seen, _ = policy.obs_to_tensor(observations)
-        values = policy.q_net(seen).amax(dim=1) if isinstance(self.model, DQN) else policy.predict_values(seen)[:, 0]
-        return values.numpy(force=True).astype(np.float64) / self._reward_scale
+        actions, _ = self.model.predict(observations, deterministic=True, **options)
+        return actions
 
     def save(self, file: IO[bytes]) -> None:
         """Write the model to a zip file, which the library's `load` reads, too."""
         self.model.save(file)
 
     def load(self, file: IO[bytes]) -> None:
-        """Read the weights of the policy from a file that `save` wrote; a DQN explores as at the end of its training.
+        """Read the weights of the model from a file that `save` wrote.
 
         Nothing is unpickled, so the file need not be trusted.
 
@@ -167,8 +150,6 @@ class SB3Learner:
         """
         with reading("the weights"), zipfile.ZipFile(file) as archive, archive.open("policy.pth") as weights:
             self.model.policy.load_state_dict(torch.load(weights, self.model.device, weights_only=True))
-        if isinstance(self.model, DQN):
-            self.model.exploration_rate = self.model.exploration_final_eps
 
 
 class _BeforeRollout(BaseCallback):
@@ -202,7 +183,7 @@ def make_stock(model_class: Callable[..., Any], env: Any, _: StockSettings, seed
         seed: seeds the dice, the network and the exploration.
         device: where the network is. The numbers of a seed may differ between devices.
     """
-    return SB3Learner(model_class("MlpPolicy", env, seed=seed, device=device), 1.0)
+    return SB3Learner(model_class("MlpPolicy", env, seed=seed, device=device))
 
 
 def make_tuned(envs: Any, settings: TunedPPOSettings, seed: int, device: str) -> SB3Learner:
@@ -226,4 +207,4 @@ def make_tuned(envs: Any, settings: TunedPPOSettings, seed: int, device: str) ->
         "share_features_extractor": False,
     }
     model = MaskablePPO("MlpPolicy", TurnVecEnv(scaled), seed=seed, device=device, policy_kwargs=policy, **arguments)
-    return SB3Learner(model, scale)
+    return SB3Learner(model)

@@ -1,7 +1,7 @@
 """Self-play in rounds: the opponents of a learner are its own earlier greedy policies.
 
-    naive       the newest policy. In effect this is backward induction: the best play of the last player depends on
-                nobody, that of the player before on the last one only, and so on
+    naive       the newest policy. This amounts to backward induction: the best play of the last player depends on
+                nobody, and that of the one before only on the last
     fictitious  any policy so far, each with the same probability (Heinrich et al., "Fictitious self-play in
                 extensive-form games", 2015)
     league      the newest policy in 80 % of the turns, else any policy so far (Berner et al., "Dota 2 with large scale
@@ -11,13 +11,12 @@ A player takes one turn in a round. So an opponent that draws a policy for each 
 average probability of these policies, and only the average is stored.
 """
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-import numpy as np
 import torch
 from gymnasium.vector import AutoresetMode
 
-from agents.common import Learner, State, greedy
+from agents.common import Learner, State
 from stb_gym.games import Game
 from stb_gym.rounds import RoundEvaluation, RoundMeter, RoundVectorEnv, Seat
 
@@ -86,14 +85,14 @@ class SelfPlay:
             greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
         """
         if self._opponents in NEWEST:
-            everyone = [self._meter.strategy(greedy(learner))] * self._envs.round.players
+            everyone = [self._meter.strategy(learner.act)] * self._envs.round.players
             newest = self._envs.round.evaluate(everyone)
             self.add(newest)
             assert self.average is not None
             gains, wins = _gains(newest), newest.seats.tolist()
             largest = {"gain": max(gains), "gain_of_average": max(_gains(self.average))}
         else:
-            measured = self._meter(greedy(learner))
+            measured = self._meter(learner.act)
             gains, wins = measured.gains.tolist(), measured.seats.tolist()
             largest = {"gain": max(gains)}
         gain_by_seat = {f"gain_{seat}": gain for seat, gain in enumerate(gains, 1)}
@@ -104,19 +103,21 @@ class SelfPlay:
         """Return everything that is needed to continue, as tensors and a number."""
         if self.newest is None or self.average is None:
             return {"count": 0}
-        return {"count": self.count, "newest": _as_tensors(self.newest), "average": _as_tensors(self.average)}
+        rounds = {"newest": self.newest, "average": self.average}
+        played = {name: [[*map(torch.tensor, seat)] for seat in each.played] for name, each in rounds.items()}
+        return {"count": self.count, **played}
 
     def load_state_dict(self, state: State) -> None:
         """Continue from a state of the same round, with the same opponents."""
         if state["count"]:
             self.count = state["count"]
-            self.newest = newest = self._from_tensors(state["newest"])
-            self.average = self._from_tensors(state["average"])
+            self.newest = newest = self._round(state["newest"])
+            self.average = self._round(state["average"])
             self._envs.set_opponents(_mixture(newest, self.average, NEWEST[self._opponents]))
 
-    def _from_tensors(self, tensors: Mapping[str, torch.Tensor]) -> RoundEvaluation:
-        seats = zip(tensors["chances"].numpy(), tensors["throws"].numpy(), strict=True)
-        return RoundEvaluation(self._envs.round, tuple(Seat(*seat) for seat in seats))
+    def _round(self, tensors: Sequence[Sequence[torch.Tensor]]) -> RoundEvaluation:
+        seats = (Seat(*(tensor.numpy() for tensor in seat)) for seat in tensors)
+        return RoundEvaluation(self._envs.round, tuple(seats))
 
 
 def _gains(lineup: RoundEvaluation) -> list[float]:
@@ -131,9 +132,3 @@ def _mixture(first: RoundEvaluation, second: RoundEvaluation, share: float) -> R
         for pair in zip(first.played, second.played, strict=True)
     ]
     return RoundEvaluation(first.rules, tuple(seats))
-
-
-def _as_tensors(lineup: RoundEvaluation) -> dict[str, torch.Tensor]:
-    """Return the play of all seats: "chances" [players, Z, T] and "throws" [players, Z], see `Seat`."""
-    chances, throws = zip(*lineup.played, strict=True)
-    return {"chances": torch.as_tensor(np.stack(chances)), "throws": torch.as_tensor(np.stack(throws))}

@@ -7,7 +7,6 @@ the solver's values.
 from typing import Annotated
 
 import numpy as np
-import torch
 from pydantic import Field, PositiveInt
 from pydantic.dataclasses import dataclass
 
@@ -17,10 +16,7 @@ from agents.common import (
     Callback,
     Episodes,
     Exploration,
-    Float32Array,
-    FloatArray,
-    State,
-    epsilon_greedy,
+    Learner,
 )
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.games import IntArray
@@ -48,7 +44,7 @@ class MonteCarloSettings:
     """Environments that are stepped at once."""
 
 
-class QLearning:
+class QLearning(Learner):
     """Q-learning with a table (Watkins and Dayan, "Q-learning", 1992).
 
     The table holds the value of each action at each node. After a step with a reward,
@@ -75,6 +71,9 @@ class QLearning:
         10240
     """
 
+    WEIGHTS: tuple[str, ...] = ("_table",)
+    STATE: tuple[str, ...] = ("num_steps", "_table", "_updates", "_random", "_episodes")
+
     def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         self._envs = envs
         self._tables = tables = envs.transitions.tables
@@ -85,9 +84,8 @@ class QLearning:
         edges = np.where(column < tables.choices[:, None], tables.edge_start[:-1, None] + column, len(entries))
         self._actions = np.append(tables.edge_action, 0)[edges]
         self._entries = np.append(entries, size)[edges]
-        self._table = np.append(np.zeros(size), -np.inf)
+        self._table = np.append(np.zeros(size), np.finfo(np.float64).min)
         self._updates = np.zeros(size, np.int64)
-        self._arrays: dict[str, Array] = {"updates": self._updates}  # changed in place while learning
         self._exploration, self._horizon = settings.exploration, settings.horizon
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
@@ -130,34 +128,10 @@ class QLearning:
         step_size = np.minimum(self._horizon * count / (self._horizon - 1 + self._updates[updated]), 1)
         self._table[updated] += step_size * (mean - self._table[updated])
 
-    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
-        """Return the probability of each action; see `Learner`."""
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
+        """See `Learner`."""
         nodes = self._tables.find_nodes(observations)
-        column = self._table[self._entries[nodes]].argmax(axis=1)
-        return epsilon_greedy(masks, self._actions[nodes, column], self._exploration)
-
-    def values(self, observations: Array, masks: BoolArray) -> FloatArray:
-        """Return [B] the value of the best action at each observation; see `Learner`."""
-        return np.asarray(self._table[self._entries[self._tables.find_nodes(observations)]].max(axis=1))
-
-    def state_dict(self) -> State:
-        """Return everything that is needed to continue; see `Learner`."""
-        return {
-            "weights": {"table": torch.as_tensor(self._table[:-1])},
-            "arrays": {name: torch.as_tensor(array) for name, array in self._arrays.items()},
-            "num_steps": self.num_steps,
-            "random": self._random.bit_generator.state,
-            "episodes": self._episodes.state_dict(),
-        }
-
-    def load_state_dict(self, state: State) -> None:
-        """Continue from a state; see `Learner`."""
-        self._table[:-1] = state["weights"]["table"].numpy()
-        for name, array in self._arrays.items():
-            array[:] = state["arrays"][name].numpy()
-        self.num_steps = state["num_steps"]
-        self._random.bit_generator.state = state["random"]
-        self._episodes.load_state_dict(state["episodes"])
+        return self._actions[nodes, self._table[self._entries[nodes]].argmax(axis=1)]
 
 
 class TabularAfterstates(QLearning):
@@ -189,13 +163,14 @@ class MonteCarlo(QLearning):
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
     """
 
+    STATE = (*QLearning.STATE, "_visited", "_length")
+
     def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
         self._table[:-1] = envs.rewards.min()
         # The entries of the running turns: a column for each environment and a row for each of its steps so far.
         self._visited = np.zeros((envs.transitions.longest, envs.num_envs), np.int64)
         self._length = np.zeros(envs.num_envs, np.int64)
-        self._arrays |= {"visited": self._visited, "length": self._length}
 
     def _step(self) -> None:
         nodes = self._envs.nodes

@@ -2,8 +2,8 @@
 
 Ours do more than the peers: a step checks that the action is legal and returns the mask of legal actions. Actions are
 sampled before each timed step, ours among the legal ones. In SAME_STEP mode a step makes a move in every environment;
-in NEXT_STEP mode it only begins a new turn in about a quarter of them. The 300 is a box too
-large for tables: its moves are computed from boards.
+in NEXT_STEP mode it only begins a new turn in about a quarter of them. The 300 is a box too large for tables: its moves
+are computed from boards.
 """
 
 import itertools

@@ -65,7 +65,7 @@ class Comparison:
 
 
 def time_limit(name: str, seconds: float, our_timer: Timer) -> Comparison:
-    """Return a comparison with the most acceptable seconds per unit of work, as if these were the times of a peer."""
+    """Return a comparison with the longest acceptable time, in seconds per unit of work, as if it were a peer's."""
     return Comparison(name, our_timer, "time limit", lambda: seconds, 1)
 
 

@@ -8,5 +8,5 @@ Run them in a clone.
 - `compare`: makes a table and a page of curves of runs; `results`: their measurements as one table; `report`: the page.
 - `tune`: searches settings.
 - `commands`: what the commands share.
-- `experiments`: scripts for the tables of the documentation; `demo`: a demonstration.
+- `suite`: the protocol exact-8; `experiments`: scripts for the tables of the documentation; `demo`: a demonstration.
 """

@@ -21,15 +21,12 @@ from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
 from training.report import costliest, curves_of, table_of, train_command, write_page
 from training.results import (
-    AGENT,
-    TASK,
     Task,
     bootstrap_interval,
     by_agent,
     by_task,
     interquartile_mean,
     read_measurements,
-    read_run,
     save_results,
 )
 
@@ -49,14 +46,12 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     tasks = by_task(measurements)
     rows = {name: compare_agents(task, frame) for name, (task, frame) in tasks.items()}
     if save is not None:
-        save_results(save, measurements)
+        save_results(save, measurements.drop(columns="folder"))
     if out is not None:
-        with_policy = [folder for folder in reversed(runs) if (folder / "policy.npz").exists()]
-        policies = {_key(read_run(folder).iloc[0]): folder for folder in with_policy}  # of the first run of each agent
 
         def mistakes(agent: "pd.Series[Any]") -> pd.DataFrame | None:
-            folder = policies.get(_key(agent))
-            return None if folder is None else costliest(read_policy(folder).evaluate())
+            policy = Path(agent["folder"], "policy.npz")
+            return costliest(read_policy(policy).evaluate()) if agent["folder"] and policy.exists() else None
 
         lines = {name: {row["agent"]: row[task.metric] for row in rows[name]} for name, (task, _) in tasks.items()}
         write_page(out, {name: curves_of(name, *tasks[name], lines[name], mistakes) for name in tasks})
@@ -65,10 +60,6 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     else:
         for name, (task, _) in tasks.items():
             say(f"{name}\n\n{table_of(task, rows[name])}\n")
-
-
-def _key(agent: "pd.Series[Any]") -> tuple[Any, ...]:
-    return tuple(agent[[*TASK, *AGENT]])
 
 
 def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any]]:

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 
-from agents.afterstates import Afterstates
-from stb_gym.large import evaluate_boards, solve_boards
 from stb_gym.output import say
 from training.commands import run_command
 from training.compare import baselines
@@ -16,30 +14,24 @@ from training.results import Task
 from training.run import Run, measure
 
 
-def evaluate(run: Path, /, *, turns: int | None = None, exact: bool = False, json: bool = False) -> None:
+def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> None:
     """Measure a run again from its weights, beside the named strategies of a game that fits into tables.
 
     Args:
         run: Folder of a run.
         turns: Play this many turns, whatever the size of the game; losses of choices are exact.
-        exact: Measure an afterstate network exactly by a sweep over all boards, whatever the size of the game.
         json: Print JSON instead of a table.
     """
     stored = Run(run)
     config, result, learner = stored.config, stored.result(), stored.learner()
     if config.opponents is not None:
         raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
-    if exact and not isinstance(learner, Afterstates):
-        raise ValueError(f"--exact needs a network of afterstates, not {config.algorithm}")
     if not result["finished"]:
         say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
     measured = measure(config, learner, turns)
-    summaries = {"greedy": measured.greedy.summary(), "exploring": measured.exploring.summary()}
-    if exact:
-        optimum = solve_boards(config.game(), config.objective)
-        summaries["greedy"] = evaluate_boards(optimum, learner.score_policy(config.game())).summary()
+    summaries = {"greedy": measured.greedy.summary()}
     if json:
-        about = {"run": str(run), "config": config.to_json(), "value_error": measured.value_error}
+        about = {"run": str(run), "config": config.to_json()}
         say(json_text.dumps(about | {name: result[name] for name in ("finished", "steps")} | summaries))
         return
     strategies = baselines(Task(config.env, config.arguments))

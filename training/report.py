@@ -55,8 +55,8 @@ def curves_of(
         title: the name of the task for readers.
         task: the task.
         measurements: those of its runs.
-        lines: values of policies that did not learn, by name; the page has those of BASELINES.
-        mistakes: returns the rows of `costliest`, if they are known, for the first measurement of an agent.
+        lines: regrets of policies that did not learn, by name; only those in BASELINES are drawn.
+        mistakes: a function from the first measurement of an agent to the rows of `costliest`, or None.
     """
     agents = []
     for budget, equal in measurements.groupby("budget"):

@@ -19,7 +19,7 @@ from scipy.stats import trim_mean
 from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, task_name
 from stb_gym.games import Game
-from stb_gym.output import from_json, read_bytes, reading, write_aside
+from stb_gym.output import from_json, read_bytes, reading, say, write_aside
 from stb_gym.solver import Objective, objective_of
 from training.run import Run
 
@@ -85,10 +85,16 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
     Args:
         paths: folders of runs, and files that `save_results` wrote.
 
+    Returns:
+        Their rows, with the column `folder`, "" for those of files.
+
     Raises:
         ValueError: if there is no path, a file is missing or damaged, or two runs have the same configuration and seed.
     """
-    frames = [read_run(path) if path.is_dir() else read_results(path) for path in paths]
+    frames = [
+        read_run(path).assign(folder=str(path)) if path.is_dir() else read_results(path).assign(folder="")
+        for path in paths
+    ]
     if not frames:
         raise ValueError("name at least one run or results file")
     measurements = pd.concat(frames, ignore_index=True)
@@ -98,13 +104,16 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
 
 
 def read_run(folder: Path) -> pd.DataFrame:
-    """Read the measurements of one run.
+    """Read the measurements of one run; warn if it is not finished.
 
     Raises:
         ValueError: if a file is missing or damaged.
     """
     run = Run(folder)
     curve = run.curve()
+    steps = curve["steps"].iloc[-1]
+    if steps < run.config.steps:
+        say(f"{folder} is not finished: {steps:,} of {run.config.steps:,} steps", error=True)
     entries = run.config.to_json()
     entries["budget"] = entries.pop("steps")
     entries |= {name: json.dumps(entries[name], sort_keys=True) for name in ("arguments", "settings")}
@@ -129,7 +138,7 @@ def read_results(path: Path) -> pd.DataFrame:
 
 
 def read_numbers(path: Path, key: list[str]) -> pd.DataFrame:
-    """Read a file that `save_results` wrote of rows that have a key and numbers.
+    """Read a table of `fill_table`: columns of a key, and columns of finite numbers.
 
     Raises:
         ValueError: if it is missing or damaged.
@@ -159,10 +168,11 @@ def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
     Raises:
         ValueError: if an environment or its arguments are unknown.
     """
-    tasks = {}
+    tasks: dict[str, tuple[Task, pd.DataFrame]] = {}
     for (env, arguments, opponents, players), frame in measurements.groupby(TASK, sort=False):
         task = Task(env, from_json(arguments), opponents, players)
-        tasks[task.name] = (task, frame)
+        same, others = tasks.get(task.name, (task, None))  # whose arguments are written in another way
+        tasks[task.name] = (same, pd.concat([others, frame]))
     return tasks
 
 

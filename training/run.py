@@ -25,12 +25,11 @@ import pandas as pd  # type: ignore[import-untyped]
 import torch
 from filelock import FileLock, Timeout
 
-from agents.common import Learner, greedy
+from agents.common import Learner
 from agents.presets import Config
 from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, save_policy
-from stb_gym.envs import stepper_of
 from stb_gym.games import check_integer
 from stb_gym.measure import load_policies, save_policies
 from stb_gym.output import (
@@ -51,7 +50,6 @@ FILES = (
 LEARNED = ("weights.pt", "model.zip")  # of a learner, and of an agent of stable-baselines3
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
-AT_ONCE = 2**13  # positions in one batch of values
 IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
     "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan, "shut_probability": math.nan,
     "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
@@ -63,15 +61,10 @@ class Measurement(NamedTuple):
 
     Attributes:
         greedy: the evaluation of its greedy policy.
-        exploring: the evaluation of the policy that it explores with.
-        value_error: root of the mean squared error of its values, in the objective's unit, at the positions that the
-            greedy policy visits.
         policy: [N] the greedy policy, or None if the measurement is sampled.
     """
 
     greedy: Measured
-    exploring: Measured
-    value_error: float
     policy: Policy | None
 
 
@@ -88,24 +81,9 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     """
     meter = _meter(config.game(), config.objective)
     if turns is None and meter.is_exact:
-        exploring_policy = meter.policy(learner.probabilities)
-        policy = exploring_policy.argmax(axis=1)
-        exact = meter.solution.evaluate(policy, ILLEGAL)
-        nodes = exact.tables.decisions
-        optimal_values, weights = exact.optimum.node_utility[nodes], exact.visits[nodes]
-        measured: Measured = exact
-        exploring: Measured = meter.solution.evaluate(exploring_policy, ILLEGAL)
-    else:
-        turns = TURNS if turns is None else turns
-        policy = None
-        sampled = meter.sample(greedy(learner), turns, config.seed)
-        nodes, optimal_values, weights = sampled.node, sampled.utility, None
-        measured, exploring = sampled, meter.sample(learner.probabilities, turns, config.seed)
-    stepper = stepper_of(config.game())
-    parts = np.split(nodes, range(AT_ONCE, len(nodes), AT_ONCE))
-    values = [learner.values(stepper.observe(part), stepper.masks(part).view(np.bool_)) for part in parts]
-    squared_errors = (np.concatenate(values) - optimal_values) ** 2
-    return Measurement(measured, exploring, math.sqrt(np.average(squared_errors, weights=weights)), policy)
+        policy = meter.policy(learner.act)
+        return Measurement(meter.solution.evaluate(policy, ILLEGAL), policy)
+    return Measurement(meter.sample(learner.act, TURNS if turns is None else turns, config.seed), None)
 
 
 def train_and_measure(config: Config) -> Measurement:
@@ -169,7 +147,7 @@ class Run:
                 learner.load(content)
             else:
                 weights = torch.load(content, map_location="cpu", weights_only=True)
-                learner.load_state_dict(learner.state_dict() | {"weights": weights})
+                learner.load_state_dict(learner.state_dict() | weights)
         return learner
 
     def _content(self, path: Path) -> io.BytesIO:
@@ -217,7 +195,7 @@ def train(
     wait: float = 0.0,
     progress: Callable[[int, float | None], None] = lambda steps, result: None,
 ) -> None:
-    """Train one run, and measure it at the start, `measurements` times on the way, and at the end.
+    """Train one run. Measure it at the start, and then `measurements` times, the last time at the end.
 
     An interrupted run continues: on the CPU its result is that of an undisturbed run. A finished run is left as it is.
 
@@ -320,7 +298,8 @@ class _Training:
         config, folder, learner = self.config, self.folder, self.learner
         stock = isinstance(learner, SB3Learner)
         state = {} if stock else learner.state_dict()
-        if not _is_finite(state.get("weights", {})):
+        weights = {} if stock else {name: state[name] for name in learner.WEIGHTS}
+        if not _is_finite(weights):
             raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
         finished = learner.num_steps >= config.steps
         row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(time.process_time() - self.began, 3)}
@@ -330,12 +309,11 @@ class _Training:
             row |= gains
             result |= gains
         else:
-            measured, exploring, value_error, policy = measure(config, learner)
+            measured, policy = measure(config, learner)
             summary = measured.summary()
-            row |= {"regret": measured.regret, "exploring_regret": exploring.regret}
+            row |= {"regret": measured.regret}
             row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
-            row["value_error"] = value_error
-            result |= {"greedy": summary, "exploring": exploring.summary(), "value_error": value_error}
+            result |= {"greedy": summary}
             if policy is not None:
                 self.policies[learner.num_steps] = policy
                 save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
@@ -346,7 +324,7 @@ class _Training:
         if stock:
             learner.save(content)
         else:
-            torch.save(state["weights"], content)
+            torch.save(weights, content)
         result["sha256_of"] = {
             "curve.csv": write_text(folder / "curve.csv", curve),
             LEARNED[stock]: write_bytes(folder / LEARNED[stock], content.getvalue()),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
+from filelock import FileLock
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import Config
@@ -88,10 +89,15 @@ def fill_table(
         The rows of the keys.
 
     Raises:
-        ValueError: if the file is damaged or a call failed; after all others.
+        ValueError: if there are no keys, the file is damaged, or, after all others, a call failed.
     """
-    rows = read_numbers(out, names) if out.exists() else pd.DataFrame(columns=names + numbers)
-    done = {*rows.set_index(names).index}
+    if not keys:
+        raise ValueError("there is nothing to train")
+
+    def read_rows() -> pd.DataFrame:
+        return read_numbers(out, names) if out.exists() else pd.DataFrame(columns=names + numbers)
+
+    done = {*read_rows().set_index(names).index}
     missing = [key for key in keys if key not in done]
     failures = []
     with Progress("training", len(missing), "runs") as progress:
@@ -99,12 +105,14 @@ def fill_table(
             if failure:
                 failures.append(f"{' '.join(map(str, key))}: {failure}")
             else:
-                rows.loc[len(rows)] = [*key, *result]
-                save_results(out, rows)
+                with FileLock(f"{out}.lock"):  # other processes may have added rows
+                    rows = read_rows()
+                    rows.loc[len(rows)] = [*key, *result]
+                    save_results(out, rows)
             progress.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
-    return rows.set_index(names).loc[[*keys]].reset_index()
+    return read_rows().set_index(names).loc[[*keys]].reset_index()
 
 
 def in_parallel(
@@ -126,6 +134,8 @@ def in_parallel(
         yield from Parallel(workers, return_as="generator_unordered")(
             delayed(_attempt)(function, call) for call in calls
         )
+    elif len(ray) > 1:
+        raise ValueError(f"a cluster has one address, not {len(ray)}")
     else:
         yield from _on_ray(function, calls, device, *ray)
 

@@ -10,6 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from agents.presets import STANDARD, Config, configure
+from stb_gym.games import check_integer
 from stb_gym.output import say
 from training.commands import choose_task, parsed, run_command
 from training.results import Task
@@ -57,7 +58,7 @@ def train(
         out: Folder of the runs, each in a folder ALGORITHM-TASK-VARIANT-SEED.
         resume: Continue interrupted runs, and skip finished ones.
         overwrite: Replace runs that are there already.
-        measurements: How often the regret is measured.
+        measurements: How often the regret is measured after the start.
         device: Where networks are, such as cuda.
         workers: Runs that are trained at a time.
         ray: Train on a Ray cluster: that of this machine, or the one at an address.
@@ -84,6 +85,8 @@ def train(
             players=players,
         )
         runs[out / run_name(config)] = config
+    check_integer("measurements", measurements, 1, 10**6)
+    check_integer("workers", workers, 1, 1000)
     if not resume:
         for folder in runs:
             clear(folder, overwrite)
@@ -109,7 +112,10 @@ def _parsed_seeds(text: str) -> list[int]:
     if not re.fullmatch(r"\d+(-\d+)?(,\d+(-\d+)?)*", text):
         raise ValueError(f"seeds must be numbers such as 0-4 or 3,5, not {text!r}")
     pairs = [part.partition("-") for part in text.split(",")]
-    return [seed for first, _, last in pairs for seed in range(int(first), int(last or first) + 1)]
+    seeds = [seed for first, _, last in pairs for seed in range(int(first), int(last or first) + 1)]
+    if not seeds:
+        raise ValueError(f"seeds must ascend, unlike {text}")
+    return seeds
 
 
 main = partial(run_command, "training.train", train, how_to_continue="the same command with --resume continues")

@@ -43,7 +43,7 @@ def tune(
         objective: What is rewarded: score, shut or at-most:T.
         steps: Steps of a trial (default: those of the preset).
         trials: Number of trials.
-        seed: Seed of all trials, and of the search; the pages report seeds 0 to 4.
+        seed: Seed of all trials and of the search. The default is none of the seeds 0 to 4 of the results.
         rules: Rules of the game, such as --tiles 12.
     """
     spaces = tomllib.loads(read_text(SPACES))
@@ -62,7 +62,7 @@ def tune(
         try:
             config = configure(algorithm, chosen_env, arguments, seed=seed, steps=base.steps, settings=settings)
             return train_and_measure(config).greedy.regret
-        except ValueError:  # settings exclude each other, or learning diverged
+        except (ValueError, IndexError):  # learning diverged
             raise optuna.TrialPruned from None
 
     with locked(out), Progress("search", trials, "trials") as progress:

@@ -33,15 +33,20 @@ def behaviours(seed):
     config = configure("q-learning", ENV, {}, "quick", seed=seed)
     learner = config.make_learner(config.make_envs())
     learner.learn(30_000)
-    half_trained = METER.policy(learner.probabilities)  # as it explores: 15% of its actions are random
+    half_trained = exploring(learner)
     learner.learn(1_000_000)
     return {
         "random": stb_gym.strategy(METER.game, "random"),
         "biggest-first": one_hot(stb_gym.strategy(METER.game, "biggest-first")),
         "half-trained": half_trained,
-        "trained": METER.policy(learner.probabilities),
+        "trained": exploring(learner),
         "perfect": one_hot(OPTIMUM.policy),
     }
+
+
+def exploring(learner):
+    """Return the [N, A] probabilities of a learner that takes 15% random actions."""
+    return 0.85 * one_hot(METER.policy(learner.act)) + 0.15 * stb_gym.strategy(METER.game, "random")
 
 
 def one_hot(actions):

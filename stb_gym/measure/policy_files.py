@@ -335,8 +335,7 @@ def load_policies(path: str | Path, game: Game, illegal: str) -> dict[int, Polic
             or (np.diff(steps, prepend=-1) <= 0).any()
         ):
             raise ValueError(f"it does not hold policies of {game}")
-        policies = np.zeros((len(steps), tables.nodes), np.int64)
-        policies[:, tables.decisions] = actions.T
+        policies = [tables.policy(of_step) for of_step in actions.T.astype(np.int64)]
         for policy in policies:
             edge_weights(tables, policy, illegal)
     return dict(zip(steps.tolist(), policies, strict=True))

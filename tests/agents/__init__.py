@@ -14,8 +14,8 @@ def make(env=BOX, num_envs=64, **options):
 
 
 def regret_of(learner, game):
-    """Return the exact regret of the most probable actions of a learner."""
-    return RegretMeter(game)(lambda seen, masks: learner.probabilities(seen, masks).argmax(axis=1)).regret
+    """Return the exact regret of the best actions of a learner."""
+    return RegretMeter(game)(learner.act).regret
 
 
 def seen(tables):

@@ -1,4 +1,4 @@
-"""What learners share: episodes, the unary encoding, equal rows and epsilon-greedy play."""
+"""What learners share: episodes, the unary encoding and equal rows."""
 
 import gymnasium as gym
 import numpy as np

@@ -1,4 +1,6 @@
-"""DQN: its replay and targets, masks, equal rows, resuming, and learning."""
+"""DQN: its replay and targets, masks, equal rows, exploration, and learning."""
+
+from dataclasses import replace
 
 import gymnasium as gym
 import numpy as np
@@ -41,9 +43,7 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
 
 @pytest.mark.parametrize("delta", [0.5, 100.0])
 def test_the_loss_over_equal_rows_is_that_of_transitions_one_by_one(delta):
-    learner = learner_of(
-        settings=DQNSettings(**{**SETTINGS.__dict__, "gamma": 0.9, "target_period": 1000, "huber_delta": delta})
-    )
+    learner = learner_of(settings=replace(SETTINGS, gamma=0.9, target_period=7, learning_rate=0.1, huber_delta=delta))
     learner.learn(600)
     batch = learner._replay.sample(64, learner._random)
     assert batch.terminated.any()
@@ -73,19 +73,29 @@ def test_the_target_network_is_copied_every_period():
     assert copied == [(learner._updates - 6 + number) % 3 == 0 for number in range(7)]
 
 
-def test_exploration_and_learning_rate_decay():
+def test_exploration_and_learning_rate_decay(monkeypatch):
     learner, epsilons, rates = learner_of(), [], []
+    play = learner._play
 
-    def record():
-        epsilons.append(learner._epsilon)
+    def record(epsilon):
+        epsilons.append(epsilon)
         rates.append(learner._optimizer.param_groups[0]["lr"])
+        play(epsilon)
 
-    learner.learn(1600, record)
+    monkeypatch.setattr(learner, "_play", record)
+    learner.learn(1600)
     assert learner._updates == 44 * SETTINGS.gradient_steps  # from the 200th step on
-    assert epsilons[1] == 1
-    assert epsilons[2] == pytest.approx(1 - 0.9 * 32 / 160)
-    assert epsilons[6:] == pytest.approx([0.1] * 44)
-    assert rates[1:] == pytest.approx([1e-3 * (1 - 32 * number / 1600) for number in range(49)])
+    assert epsilons == pytest.approx([1, 0.82, 0.64, 0.46, 0.28] + [0.1] * 45)
+    assert rates == pytest.approx([1e-3 * (1 - number / 50) for number in range(50)])
+
+
+def test_it_plays_the_best_action_or_with_probability_epsilon_a_random_legal_one():
+    learner = learner_of(settings=replace(SETTINGS, num_envs=4000, replay_size=4000))
+    seen = learner._episodes
+    best = learner.act(seen.observation, seen.mask)
+    expected = 0.4 + 0.6 * (1 / seen.mask.sum(axis=1)).mean()
+    learner._play(0.6)
+    assert (learner._replay._columns.action == best).mean() == pytest.approx(expected, abs=0.03)
 
 
 @pytest.mark.nightly

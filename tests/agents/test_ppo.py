@@ -1,4 +1,4 @@
-"""PPO: its formulas sample by sample, masks, equal rows, resuming, and learning."""
+"""PPO: its formulas sample by sample, masks, equal rows, and learning."""
 
 from dataclasses import replace
 
@@ -16,6 +16,10 @@ SETTINGS = PPOSettings(num_envs=32, num_steps=8, minibatches=2, width=16)
 
 def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
     return PPO(make(BOX, settings.num_envs, tiles=tiles, **options), settings, seed)
+
+
+def probabilities(learner, *seen):
+    return learner._logits(*map(torch.as_tensor, seen)).softmax(dim=1).numpy(force=True)
 
 
 def test_advantages_are_weighted_sums_of_errors_up_to_the_end_of_the_episode():
@@ -47,12 +51,13 @@ def test_the_loss_over_equal_rows_is_that_of_samples_one_by_one():
     loss, figures = learner._loss(positions, batch, 0.1)
     objective, value_error, entropy = 0.0, 0.0, 0.0
     for position, action, log_probability, advantage, target in zip(*batch, strict=True):
-        observation, mask = positions.observation[position][None].numpy(), positions.mask[position][None].numpy()
-        probability = learner.probabilities(observation, mask)[0]
+        observation, mask = (column[position][None] for column in positions)
+        probability = probabilities(learner, observation, mask)[0]
         ratio = probability[action] / np.exp(log_probability.item())
         objective += min(ratio * advantage.item(), np.clip(ratio, 0.8, 1.2) * advantage.item())
-        value_error += (learner.values(observation, mask)[0] - target.item()) ** 2
-        entropy -= (probability[mask[0]] * np.log(probability[mask[0]])).sum()
+        value_error += (learner._values(observation)[0] - target.item()) ** 2
+        possible = probability[probability > 0]
+        entropy -= (possible * np.log(possible)).sum()
     assert figures["objective"].item() == pytest.approx(objective / len(indices), abs=1e-5)
     assert figures["value_error"].item() == pytest.approx(value_error / len(indices), rel=1e-4)
     assert figures["entropy"].item() == pytest.approx(entropy / len(indices), rel=1e-4)
@@ -105,11 +110,15 @@ def test_the_gradients_of_both_networks_are_clipped(monkeypatch):
     assert {SETTINGS.max_gradient_norm, *learner._networks.parameters()} == set(clipped)
 
 
-def test_actions_are_drawn_with_their_log_probabilities():
-    learner = learner_of()
+def test_actions_are_drawn_with_their_probabilities_and_the_best_is_the_likeliest():
+    learner = learner_of(settings=replace(SETTINGS, num_envs=4000))
+    learner._actor[-1].weight.data *= 1000  # so that the probabilities differ
     seen = learner._episodes.observation, learner._episodes.mask
     action, log_probability = learner._sample(*seen)
-    assert np.exp(log_probability) == pytest.approx(learner.probabilities(*seen)[np.arange(32), action], rel=1e-4)
+    chances = probabilities(learner, *seen)
+    assert np.exp(log_probability) == pytest.approx(chances[np.arange(4000), action], rel=1e-4)
+    assert np.bincount(action, minlength=chances.shape[1]) == pytest.approx(chances.sum(axis=0), abs=60)
+    assert (learner.act(*seen) == chances.argmax(axis=1)).all()
 
 
 def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
@@ -117,7 +126,7 @@ def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
     seen = {}
 
     def record(reward, value, next_value, over, gamma, gae_lambda):
-        seen.update(next_value=next_value, over=over, value=value)
+        seen.update(next_value=next_value, over=over)
         return generalized_advantages(reward, value, next_value, over, gamma, gae_lambda)
 
     monkeypatch.setattr(ppo, "generalized_advantages", record)
@@ -126,7 +135,7 @@ def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
     step = copy._episodes.step(samples.action[:32].numpy())
     assert seen["over"].all()
     assert step.truncated.any()
-    expected = np.where(step.terminated, 0, learner.values(step.next_observation, step.next_mask))
+    expected = np.where(step.terminated, 0, learner._values(step.next_observation))
     assert seen["next_value"][0] == pytest.approx(expected, abs=1e-6)
 
 

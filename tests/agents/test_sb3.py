@@ -7,7 +7,6 @@ import gymnasium as gym
 import pytest
 import torch
 from sb3_contrib import MaskablePPO
-from stable_baselines3 import DQN
 
 from agents.presets import ALGORITHMS
 from agents.sb3 import STOCK, NormalisedLayers, make_stock
@@ -35,7 +34,7 @@ def learner_of(name, seed=3, options=None, **settings):
 
 
 def regret_of(learner):
-    policy = TABLES.policy(learner.probabilities(*SEEN))
+    policy = TABLES.policy(learner.act(*SEEN))
     return evaluate(FIVE, policy, illegal="raise" if learner.masks else "end").regret
 
 
@@ -43,7 +42,7 @@ SHORT = {"n_steps": 64, "n_epochs": 2, "policy_kwargs": {"net_arch": [16]}}
 
 
 @pytest.mark.parametrize(
-    ("name", "steps", "options"), [("sb3-ppo", 128, SHORT), ("sb3-a2c", 50, {}), ("sb3-dqn", 120, {})]
+    ("name", "steps", "options"), [("sb3-ppo", 128, SHORT), ("sb3-a2c", 50, {}), ("sb3-dqn", 400, {})]
 )
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps, options):
     model = STOCK[name]("MlpPolicy", gym.make(BOX, tiles=5), seed=3, device="cpu", **options)
@@ -62,10 +61,9 @@ def test_it_is_measured_as_it_plays(name):
     learner = learner_of(name)
     masks = {"action_masks": SEEN[1]} if learner.masks else {}
     greedy, _ = learner.model.predict(SEEN[0], deterministic=True, **masks)
-    probabilities = learner.probabilities(*SEEN)
-    assert (probabilities.argmax(axis=1) == greedy).all()
-    assert probabilities.sum(axis=1) == pytest.approx(1, abs=1e-6)
-    assert (probabilities[~SEEN[1]] == 0).all() == learner.masks
+    actions = learner.act(*SEEN)
+    assert (actions == greedy).all()
+    assert TABLES.legal[TABLES.decisions, actions].all() == learner.masks
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -90,28 +88,24 @@ def test_rewards_of_tuned_agents_are_divided_by_the_largest():
     rewards = 15 * learner.model.rollout_buffer.rewards
     assert set(rewards.round(4).ravel().tolist()) <= set(range(-15, 1))
     assert rewards.min() < -1
-    seen, _ = learner.model.policy.obs_to_tensor(SEEN[0])
-    values = learner.model.policy.predict_values(seen)[:, 0].detach().numpy()
-    assert learner.values(*SEEN) == pytest.approx(15 * values)
 
 
 @EVERY
 def test_it_is_saved_and_loaded(name, tmp_path):
     learner, other = learner_of(name), learner_of(name, seed=4)
-    assert (learner.values(*SEEN) != other.values(*SEEN)).any()
+    assert (learner.act(*SEEN) != other.act(*SEEN)).any()
     learner.save(tmp_path / "model.zip")
     other.load(tmp_path / "model.zip")
     loaded = STOCK.get(name, MaskablePPO).load(tmp_path / "model.zip", device="cpu")
-    assert (learner.values(*SEEN) == other.values(*SEEN)).all()
+    assert (learner.act(*SEEN) == other.act(*SEEN)).all()
     for model in (other.model, loaded):
         theirs = model.policy.state_dict()
         assert all((ours == theirs[entry]).all() for entry, ours in learner.model.policy.state_dict().items())
-    if isinstance(other.model, DQN):
-        assert other.probabilities(*SEEN).max() == pytest.approx(0.95 + 0.05 / TABLES.actions)
 
 
-def test_damaged_and_foreign_files_are_refused(tmp_path):
+def test_damaged_and_foreign_files_are_refused(tmp_path, monkeypatch):
     learner, path = learner_of("sb3-a2c"), tmp_path / "model.zip"
+    monkeypatch.chdir(tmp_path)
     path.write_bytes(b"no zip file")
     with pytest.raises(ValueError, match="cannot read the weights"):
         learner.load(path)
@@ -120,6 +114,7 @@ def test_damaged_and_foreign_files_are_refused(tmp_path):
             archive.writestr("policy.pth", weights)
         with pytest.raises(ValueError, match="cannot read the weights"):
             learner.load(path)
+    assert not (tmp_path / "harm").exists()
     learner_of("sb3-dqn").save(path)
     with pytest.raises(ValueError, match="cannot read the weights"):
         learner.load(path)
@@ -131,4 +126,4 @@ def test_agents_with_masks_learn(name, options):
     learner = learner_of(name, options=options)
     before = regret_of(learner)
     learner.learn(2048)
-    assert regret_of(learner) < 0.8 * before
+    assert regret_of(learner) < 0.5 * before

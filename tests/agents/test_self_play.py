@@ -11,7 +11,7 @@ from stb_gym.rounds import Round, RoundMeter
 
 ROUND = Round(Threes(dice=2), players=3)
 POLICIES = ["random", "threes-only", "approximation"]
-FIRST = SimpleNamespace(probabilities=lambda observations, masks: masks * 0.1 ** masks.cumsum(axis=1))
+FIRST = SimpleNamespace(act=lambda observations, masks: masks.argmax(axis=1))
 
 
 def everyone(name, rules=ROUND):
@@ -49,7 +49,7 @@ def test_in_self_play_the_learner_is_measured_in_every_seat():
     game = ShutTheBox(tiles=3)
     envs = round_envs(game, 8, 2, "fictitious")
     self_play = SelfPlay(envs, "fictitious")
-    lineup = envs.round.evaluate([RoundMeter(envs).strategy(lambda seen, masks: masks.argmax(axis=1))] * 2)
+    lineup = envs.round.evaluate([RoundMeter(envs).strategy(FIRST.act)] * 2)
     gains = [lineup.best_response(seat).gain for seat in range(2)]
     self_play.add(everyone("optimal", envs.round))
     measured = self_play.measure(FIRST)
@@ -64,7 +64,7 @@ def test_against_a_strategy_the_learner_is_measured_against_it():
     envs = round_envs(ShutTheBox(tiles=3), 8, 2, "optimal")
     chances = envs.opponents.chance.copy()
     measured = SelfPlay(envs, "optimal").measure(FIRST)
-    found = RoundMeter(envs)(lambda seen, masks: masks.argmax(axis=1))
+    found = RoundMeter(envs)(FIRST.act)
     assert measured == {
         "gain": found.gains.max(),
         **{f"gain_{seat}": found.gains[seat - 1] for seat in (1, 2)},

@@ -8,7 +8,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
-from tests.agents import BOX, make, regret_of, seen
+from tests.agents import BOX, make, regret_of
 
 FOUR = ShutTheBox(tiles=4)
 SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
@@ -45,7 +45,8 @@ def test_a_truncated_turn_is_worth_its_last_observation(monkeypatch):
     monkeypatch.setattr(learner, "_update", lambda _, given: targets.append(given))
     learner._step()
     assert (steps[0].truncated & ~steps[0].terminated).any()
-    rest = learner.values(steps[0].next_observation, steps[0].next_mask)
+    nodes = learner._tables.find_nodes(steps[0].next_observation)
+    rest = learner._table[learner._entries[nodes]].max(axis=1)
     assert targets[0] == pytest.approx(np.where(steps[0].terminated, steps[0].reward, rest))
 
 
@@ -63,14 +64,14 @@ def test_an_entry_moves_to_its_mean_target_with_shrinking_steps():
             step_size = min(3 * count / (2 + updates[entry]), 1)
             value[entry] += step_size * (given[entries == entry].mean() - value[entry])
     assert updates.max() > 50
-    assert learner.state_dict()["weights"]["table"].numpy() == pytest.approx(value)
+    assert learner._table[:-1] == pytest.approx(value)
 
 
 def test_afterstates_share_what_they_learn():
     tables = compile_game(FOUR)
-    actions, states = (learner_of(each).state_dict()["weights"]["table"] for each in (QLearning, TabularAfterstates))
-    assert len(actions) == len(tables.edge_next)
-    assert len(states) == tables.edge_next.max() + 1 < len(actions)
+    actions, states = (len(learner_of(each)._table) - 1 for each in (QLearning, TabularAfterstates))
+    assert actions == len(tables.edge_next)
+    assert states == tables.edge_next.max() + 1 < actions
 
 
 def test_monte_carlo_approaches_the_action_values_of_random_play():
@@ -81,17 +82,6 @@ def test_monte_carlo_approaches_the_action_values_of_random_play():
     errors = abs(learner._table[:-1] - value[tables.edge_next]) * learner._updates**0.5
     assert 1 < errors.max() < 8  # a mean of returns, which are from -10 to 0
     assert regret_of(learner, FOUR) == pytest.approx(evaluate(FOUR, greedy_step(FOUR)).regret, abs=0.01)
-
-
-@EVERY
-def test_probabilities_are_those_of_exploration(learner_class):
-    learner = learner_of(learner_class)
-    learner.learn(2000)
-    observations, masks = seen(compile_game(FOUR))
-    probabilities = learner.probabilities(observations, masks)
-    epsilon = 0 if learner_class is MonteCarlo else 0.15
-    assert probabilities.max(axis=1) == pytest.approx(1 - epsilon + epsilon / masks.sum(axis=1))
-    assert not probabilities[~masks].any()
 
 
 @EVERY

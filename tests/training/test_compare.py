@@ -110,6 +110,18 @@ def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
     assert Task(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
 
 
+def test_a_task_that_is_written_in_two_ways_is_one(runs):
+    rows = read_measurements(runs)
+    written = [rows.assign(arguments=arguments) for arguments in ("{}", '{"tiles": 9}')]
+    [(_, frame)] = by_task(pd.concat(written)).values()
+    assert len(frame) == 2 * len(rows)
+
+
+def test_a_run_that_is_not_finished_is_named(tmp_path, capsys):
+    assert main([str(fake_run(tmp_path / "run", ["worst"]))]) == 0
+    assert capsys.readouterr().err.endswith("run is not finished: 0 of 2,000 steps\n")
+
+
 @pytest.mark.nightly
 def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])
@@ -181,7 +193,7 @@ def test_a_results_file_holds_all_measurements_and_is_read_again(runs, tmp_path,
     path, again, page = tmp_path / "all.csv.gz", tmp_path / "again" / "all.csv.gz", tmp_path / "page.html"
     assert main([*map(str, runs), "--save", str(path)]) == 0
     printed = capsys.readouterr().out
-    pd.testing.assert_frame_equal(read_results(path), read_measurements(runs))
+    pd.testing.assert_frame_equal(read_results(path), read_measurements(runs).drop(columns="folder"))
     assert "train/loss" not in read_results(path)
     assert main([str(path), "--save", str(again), "--out", str(page)]) == 0
     assert capsys.readouterr().out == printed

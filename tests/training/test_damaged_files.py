@@ -61,7 +61,7 @@ READ = {  # what is read from every kind of file
     "run/config.json": lambda path: Run(path.parent).config,
     "run/curve.csv": lambda path: Run(path.parent).curve().to_csv(),
     "run/result.json": lambda path: [Run(path.parent).result()[name] for name in ("finished", "steps", "greedy")],
-    "run/weights.pt": lambda path: forged(Run(path.parent).learner().state_dict()["weights"]),
+    "run/weights.pt": lambda path: forged(Run(path.parent).learner().state_dict()["_networks"]),
     "run/checkpoint.pt": checkpoint_of,
     "run/policy.npz": policy_of,
     "run/policies.npz": lambda path: explorer_page(ShutTheBox(tiles=5), runs=[str(path.parent)]),
@@ -162,10 +162,10 @@ def forgeries(suffix, whole):
             np.savez_compressed(file := io.BytesIO(), **arrays | {key: wrong})
             yield file.getvalue()
     elif suffix == ".pt":
-        weights = torch.load("run/weights.pt", weights_only=True)
+        weights = torch.load("run/weights.pt", weights_only=True)["_networks"]
         huge = torch.zeros(1).expand(2**40)
         for change in (torch.neg, torch.log, lambda right: right[..., 1:], torch.Tensor.long, lambda _: huge):
-            yield forged({name: change(right) for name, right in weights.items()})
+            yield forged({"_networks": {name: change(right) for name, right in weights.items()}})
     elif suffix == ".gz":
         frame = pd.read_csv(io.BytesIO(whole), compression="gzip")
         for number in (np.nan, np.inf):

@@ -91,15 +91,11 @@ def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(t
     assert {re.sub(r"index\.html#board\?open=([\d,]+)&roll=", r"open \1, roll ", link) for link in links} <= known
 
 
-def test_the_costliest_mistakes_of_agents_are_added_to_a_file(tmp_path, monkeypatch):
-    monkeypatch.setattr(mistakes, "VARIANT", "200k")
-    out = tmp_path / "mistakes.csv"
-    mistakes.mistakes("monte-carlo", out=out)
-    before = out.read_text()
-    mistakes.mistakes("monte-carlo", "certainty-equivalence", out=out)
-    assert out.read_text().startswith(before)
-    rows = pd.read_csv(out)
-    assert rows["algorithm"].tolist() == ["monte-carlo"] * 5 + ["certainty-equivalence"] * 5
+def test_the_costliest_mistakes_of_runs_are_written_to_a_file(tmp_path):
+    runs = fake_run(tmp_path / "one", ["worst"]), fake_run(tmp_path / "other", ["lowest-first"], "ppo")
+    mistakes.mistakes(*runs, out=tmp_path / "mistakes.csv")
+    rows = pd.read_csv(tmp_path / "mistakes.csv")
+    assert rows["algorithm"].tolist() == ["q-learning"] * 5 + ["ppo"] * 5
     costs = (rows["loss"] * rows["visits"]).to_numpy().reshape(2, 5)
     assert (np.diff(costs) <= 0).all()
     assert costs[0].sum() > costs[1].sum()

@@ -9,7 +9,9 @@ from training.experiments import departures as departing
 from training.experiments import diagnoses
 from training.experiments import hardness as predicting
 from training.experiments import language_model as imitating
+from training.results import read_numbers, save_results
 from training.run import measure
+from training.study import fill_table
 
 
 def test_presets_have_every_study():
@@ -37,6 +39,20 @@ def test_every_change_is_trained_once_and_tells(tmp_path, monkeypatch, capsys):
     assert rows["regret"].nunique() == len(rows)
     assert rows["regret"][0] == measured_again("ppo")
     assert capsys.readouterr().out.count("is complete") == 2
+
+
+def test_rows_that_another_process_adds_are_kept(tmp_path):
+    out = tmp_path / "rows.csv.gz"
+
+    def train(name, seed):
+        save_results(out, pd.DataFrame({"name": ["theirs"], "seed": [0], "regret": [1.0]}))
+        return [2.0]
+
+    key = ["name", "seed"]
+    assert fill_table(train, [("ours", 0)], key, ["regret"], out)["regret"].tolist() == [2.0]
+    assert read_numbers(out, key)["name"].tolist() == ["theirs", "ours"]
+    with pytest.raises(ValueError, match="nothing to train"):
+        fill_table(train, [], key, ["regret"], out)
 
 
 def measured_again(algorithm):

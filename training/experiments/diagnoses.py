@@ -14,7 +14,6 @@ import torch
 from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, PPO
 
-from agents.common import greedy
 from agents.presets import TASKS, configure
 from agents.sb3 import STOCK
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
@@ -80,7 +79,7 @@ def train(agent: str, task: str, seed: int) -> list[float]:
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)
         learner.learn(STEPS)
-        found = diagnose(RegretMeter(envs), greedy(learner), envs.visits)
+        found = diagnose(RegretMeter(envs), learner.act, envs.visits)
     return [found.summary().get(part, 0.0) for part in PARTS]
 
 

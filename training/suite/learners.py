@@ -54,4 +54,4 @@ class RepositoryAgent:
             masks = np.asarray(action_masks, np.bool_)
         if self._learner is None:
             return (masks * self._random.random(masks.shape)).argmax(axis=1), None
-        return self._learner.probabilities(observations, masks).argmax(axis=1), None
+        return self._learner.act(observations, masks), None

@@ -63,7 +63,7 @@ def all_legal(info: dict[str, Any]) -> dict[str, Any]:
 
 
 class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
-    """The environment of a task, a wrapper that says of a task without masks that all actions are legal."""
+    """The environment of a task. Without masks it reports every action as legal."""
 
     def __init__(self, task: Task):
         super().__init__(gym.make(task.env, **task.arguments))
