@@ -69,6 +69,7 @@ def test_counts_are_encoded_in_unary_and_other_numbers_as_they_are():
     assert unary(torch.tensor([[1, 2, 0], [0, 3, 1]])).tolist() == [[1, 1, 1, 0, 0, 0], [0, 1, 1, 1, 1, 0]]
     plain = Unary(gym.spaces.Box(-1, 1, (2, 2), np.float32))
     assert plain(torch.tensor([[[0.5, -1], [0, 1]]])).tolist() == [[0.5, -1, 0, 1]]
+    assert Unary(gym.spaces.Box(np.zeros(2), np.array([3, 256]), dtype=np.int64)).size == 2
 
 
 ROWS = [

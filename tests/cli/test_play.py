@@ -41,7 +41,7 @@ def test_without_a_seed_the_dice_differ(words, printed):
         "play threes --dice 2 --against optimal,random --seat 2 --coach --ties all-win --seed 3",
         f"{ALONE} --turns 2 --objective at-most:3 --seed 1",
         f"{ALONE} --together --turns 2 --ties nobody --shut-wins --seed 1",
-        "watch threes --dice 2 --rolls 3+5,4",
+        "watch threes --dice 2 --rolls 3+5,4 --pause 0",
         "watch shut-the-box --tiles 4 --rolls 4,7",
         "watch --policy ppo-nine-tiles-shut --seed 3",
         "watch shut-the-box --policy ppo-nine-tiles-shut --seed 3",

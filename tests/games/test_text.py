@@ -28,7 +28,7 @@ DESCRIBED = {
     "faces or sum": (ShutTheBox(open=[1, 4, 5, 8], match="faces-or-sum"), [(SOME, 2, (1, 4)), (SOME, 2, (6, 6))]),
     "two at most": (ShutTheBox(match="two-at-most"), [(ALL, 2, (4, 5))]),
     "threes": (Threes(), [(0, 5, (6, 3, 1, 3, 2)), (1, 2, (3, 4)), (9, 1, (3,)), (30, 0, ())]),
-    "the moon": (Threes(dice=2, free_face=0, moon=True), [(0, 2, (6, 6)), (0, 2, (6, 5)), (MOON, 0, ())]),
+    "the moon": (Threes(dice=2, free_face=1, moon=True), [(0, 2, (6, 6)), (0, 2, (6, 5)), (MOON, 0, ())]),
     "plain": (PLAIN, [(0, 3, (2, 1, 6)), (4, 1, (3,)), (18, 0, ())]),
 }
 

@@ -112,6 +112,7 @@ def test_illegal_actions_are_mistakes():
     illegal = sum(mistake.visits for mistake in sampled.mistakes() if mistake.plays is None)
     assert illegal == pytest.approx(sampled.illegal_mass)
     assert illegal > 0
+    assert sampled.plays.min() == -1
 
 
 def test_the_seed_determines_the_turns():

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stb_gym.output import from_json, read_text, write_aside, write_text
+from stb_gym.output import from_json, read_json, read_text, write_aside, write_json, write_text
 
 
 @pytest.fixture(params=["old", "new"])
@@ -89,3 +89,11 @@ def test_only_files_are_read_and_replaced(tmp_path):
 def test_text_that_is_nested_too_deep_is_refused(text):
     with pytest.raises(ValueError, match="nested"):
         from_json(text)
+
+
+def test_json_is_read_as_it_was_written_or_refused(path):
+    write_json(path, {"number": 1.5})
+    assert read_json(path) == {"number": 1.5}
+    path.write_text(path.read_text().replace("1.5", "1.6"))
+    with pytest.raises(ValueError, match="SHA-256"):
+        read_json(path)

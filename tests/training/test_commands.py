@@ -4,6 +4,7 @@ import json
 import re
 import signal
 
+import optuna
 import pytest
 
 from stb_gym import ShutTheBox, strategy
@@ -195,7 +196,7 @@ def search(*words):
 
 @pytest.mark.nightly
 def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
-    assert search("--trials", "2") == 0
+    assert search("--trials", "1") == 0
     first = capsys.readouterr().out.splitlines()
     assert search("--trials", "4") == 0
     comment, table, *lines = capsys.readouterr().out.splitlines()
@@ -207,3 +208,4 @@ def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
     config = small("q-learning", seed=5, steps=settings.pop("steps"), settings=settings)
     assert config.settings.num_envs == settings["num_envs"]
     assert f"regret {tune.train_and_measure(config).greedy.regret:.4g} " in comment
+    assert len(optuna.load_study(study_name=None, storage="sqlite:///search/search.db").trials) == 4

@@ -1,5 +1,7 @@
 """The protocol exact-8: its tasks, resumption, and the number of a scripted agent in closed form."""
 
+import runpy
+import sys
 from math import log10
 from unittest.mock import patch
 
@@ -84,6 +86,14 @@ def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
     assert Lowest.learnt == [200_000] * 20
     with Image.open(next(tmp_path.glob("*.png"))) as picture:
         assert len(picture.convert("RGB").getcolors(2**24)) > 20
+
+
+def test_the_package_is_a_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["training.suite", "--help"])
+    monkeypatch.delitem(sys.modules, "training.suite.__main__")
+    with pytest.raises(SystemExit):
+        runpy.run_module("training.suite", run_name="__main__")
+    assert "--budgets" in capsys.readouterr().out
 
 
 def test_results_are_kept_and_continued(run, tmp_path, monkeypatch):
