@@ -42,6 +42,7 @@ def play(env, turns, choose=at_random):
 def play_many(envs, episodes, choose=at_random):
     """Play until every environment has ended some episodes; return the infos of all steps."""
     _, infos = envs.reset(seed=0)
+    assert not infos["_loss"].any()
     steps, ended = [], np.zeros(envs.num_envs, int)
     while (ended < episodes).any():
         _, _, terminated, truncated, infos = envs.step(choose(infos["action_mask"]))
