@@ -121,7 +121,7 @@ def table_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> Table:
         task.metric: (task.heading, rounded),
         "low": ("95% interval: from", rounded),
         "high": ("to", rounded),
-        "agreement_by_visits": ("choices optimal", ".2%"),
+        "agreement_by_visits": ("moves optimal", ".2%"),
         "illegal_mass": ("illegal ends", ".2%"),
         "seeds": ("seeds", "d"),
     }

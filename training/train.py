@@ -85,6 +85,7 @@ def train(
             players=players,
         )
         runs[out / run_name(config)] = config
+    # Wrong flags are refused before anything is overwritten.
     check_integer("measurements", measurements, 1, 10**6)
     check_integer("workers", workers, 1, 1000)
     if not resume:

@@ -58,7 +58,7 @@ class BoardEvaluation(Measured):
 
     @property
     def agreement_by_visits(self) -> float | None:
-        """The share of choices in play that are optimal; None for random play."""
+        """The share of moves in play, forced ones included, that are optimal; None for random play."""
         if isinstance(self.policy, UniformRandom):
             return None
         return 1 - self.sums.departures / self.sums.choices

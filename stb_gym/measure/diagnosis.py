@@ -349,7 +349,7 @@ def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:
     """Return one vector of a tensor or an array, or of one for each parameter, where None stands for zeros."""
     if isinstance(slopes, list | tuple):
         if len(slopes) != len(parameters):
-            raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network {len(parameters)}")
+            raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network has {len(parameters)}")
         pairs = zip(slopes, parameters, strict=True)
         slopes = [weight.detach() * 0 if slope is None else slope for slope, weight in pairs]
     else:

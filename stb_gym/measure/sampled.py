@@ -100,7 +100,7 @@ class SampledEvaluation(Measured):
 
     @property
     def agreement_by_visits(self) -> float:
-        """The share of choices that are optimal."""
+        """The share of moves, forced ones included, that are optimal."""
         return float(self.optimal.mean())
 
     @property

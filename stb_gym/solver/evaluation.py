@@ -81,7 +81,7 @@ class Measured(ABC):
     @property
     @abstractmethod
     def agreement_by_visits(self) -> float | None:
-        """The share of choices in play that are optimal; None if it is not known."""
+        """The share of moves in play, forced ones included, that are optimal; None if it is not known."""
 
     @property
     @abstractmethod
@@ -243,7 +243,7 @@ class Evaluation(Measured):
 
     @cached_property
     def agreement_by_visits(self) -> float:
-        """The same with each node weighted by its visits: the share of choices in play that are optimal."""
+        """The same with each node weighted by its visits: the share of moves in play that are optimal."""
         visits = self.visits[self.tables.decisions]
         return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
 

@@ -243,12 +243,12 @@ def write_film(path: str | Path, film: list[Frame]) -> None:
     """Write a film that repeats for ever.
 
     Args:
-        path: the file, .gif, .png or .webp, which is written whole or not at all.
+        path: the file, such as one that ends in .gif, which is written whole or not at all.
         film: the pictures, all of one size.
 
     Raises:
         ImportError: if Pillow is not installed.
-        ValueError: if the file's name has another ending.
+        ValueError: if Pillow does not know the ending of the file's name.
     """
     image = needed("PIL.Image", "Pillow", "films")
     first, *others = (image.fromarray(frame.picture).quantize(PALETTE_SIZE, dither=image.Dither.NONE) for frame in film)

@@ -52,7 +52,7 @@ def error_of(path, read=read_policy):
     return str(refused.value).partition(": ")[2]
 
 
-@pytest.mark.parametrize("policy", [BEST, RANDOM, np.asfortranarray(RANDOM)], ids=["actions", "chances", "by columns"])
+@pytest.mark.parametrize("policy", [BEST, RANDOM, np.asfortranarray(RANDOM), np.longdouble(RANDOM)])
 def test_a_policy_is_read_as_it_was_written(policy, tmp_path):
     path = tmp_path / "new" / "policy.npz"
     save_policy(path, ShutTheBox(tiles=np.int64(6)), policy)
