@@ -1,4 +1,4 @@
-"""Temporal-difference learning of afterstate values with a network, and with less noise from the dice.
+"""Temporal-difference learning of afterstate values with a network, with less noise from the dice.
 
 An afterstate is what a move leads to before the dice are thrown, as in backgammon. The learner knows where every legal
 move leads, but nothing of probabilities or rewards. One network holds the values of all afterstates:
@@ -130,7 +130,7 @@ class Afterstates(Learner):
     """
 
     WEIGHTS = ("_network", "_scale")
-    STATE = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
+    SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 
     def __init__(self, envs: VectorEnv, settings: AfterstatesSettings, seed: int = 0, device: str = "cpu"):
         if not hasattr(envs, "afterstates"):

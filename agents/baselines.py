@@ -14,7 +14,7 @@ def greedy_step(game: Game, objective: Goal = "score") -> Policy:
         objective: what a turn is played for, see `stb_gym.solve`.
 
     Returns:
-        [N] the action at every node, the lowest of equally good ones; -1 at nodes without a legal action.
+        [N] the action at every state, the lowest of equally good ones; -1 at states without a legal action.
 
     Raises:
         ValueError: if the game is too large for tables, or the objective is unknown.
@@ -27,5 +27,5 @@ def greedy_step(game: Game, objective: Goal = "score") -> Policy:
     """
     tables = compile_game(game)
     utility = objective_of(game, objective).utilities(tables.final_score).astype(float)
-    state_value, _ = expected(tables, tables.uniform, utility)
-    return tables.greedy(tables.after_edges(state_value))
+    afterstate_values, _ = expected(tables, tables.uniform, utility)
+    return tables.greedy(tables.after_pairs(afterstate_values))

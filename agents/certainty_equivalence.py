@@ -1,15 +1,15 @@
 """Certainty equivalence: estimate the dice from the rolls seen so far, and play optimally for that estimate.
 
-    probability(roll | state) = times it was rolled / rolls at the state
-    value(node)  = max over legal actions of value(next state), or the reward if there is none
-    value(state) = sum over rolls of probability(roll | state) x value(node of the roll)
+    probability(roll | state) = times it was rolled / rolls at the afterstate
+    value(state)  = max over legal actions of value(next state), or the reward if there is none
+    value(state) = sum over rolls of probability(roll | state) x value(state of the roll)
 
 Every roll counts once before it was ever seen (Laplace's rule of succession). See Kumar and Varaiya, "Stochastic
 systems: estimation, identification and adaptive control", 1986. The learner uses the rules of moves and the rewards,
 but not the true probabilities of the dice.
 
-It estimates the rolls of each state separately. It does not use that the dice are the same everywhere: the same rolls,
-pooled over all states, would give nearly perfect play.
+It estimates the rolls of each afterstate separately. It does not use that the dice are the same everywhere: the same
+rolls, pooled over all afterstates, would give nearly perfect play.
 """
 
 import numpy as np
@@ -63,17 +63,17 @@ class CertaintyEquivalence(Learner):
     """
 
     WEIGHTS = ("_counts",)
-    STATE = ("num_steps", "_counts", "_random", "_episodes")
+    SAVED = ("num_steps", "_counts", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         self._envs, self._settings = envs, settings
         self._tables = tables = envs.transitions.tables
-        self._counts = np.ones(tables.nodes, np.int64)  # of the node's roll at its state
+        self._counts = np.ones(tables.num_states, np.int64)  # of the state's roll at its afterstate
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         self.num_steps = 0
         self.figures: dict[str, float] = {}
-        self._count(envs.nodes)
+        self._count(envs.states)
         self._solve()
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
@@ -82,37 +82,37 @@ class CertaintyEquivalence(Learner):
         while self.num_steps < total_steps:
             callback()
             for _ in range(ROLLOUT):
-                nodes = self._envs.nodes
-                explores, fraction = self._random.random((2, len(nodes)))
-                edges = tables.edge_start[nodes] + (fraction * tables.choices[nodes]).astype(np.int64)
-                random_actions, greedy = tables.edge_action[edges], self._greedy[nodes]
+                states = self._envs.states
+                explores, fraction = self._random.random((2, len(states)))
+                pairs = tables.pair_start[states] + (fraction * tables.choices[states]).astype(np.int64)
+                random_actions, greedy = tables.pair_action[pairs], self._greedy[states]
                 actions = np.where(explores < self._settings.exploration, random_actions, greedy)
                 _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
-                self._count(tables.find_nodes(next_observation[terminated | truncated]))
-                self._count(self._envs.nodes)  # where a turn is over, of the first roll of the next one
+                self._count(tables.find_states(next_observation[terminated | truncated]))
+                self._count(self._envs.states)  # where a turn is over, of the first roll of the next one
             self._solve()
             self.num_steps += ROLLOUT * self._envs.num_envs
 
-    def _count(self, nodes: IntArray) -> None:
-        """Count the rolls at nodes [K]."""
-        self._counts += np.bincount(nodes, minlength=len(self._counts))
+    def _count(self, states: IntArray) -> None:
+        """Count the rolls at states [K]."""
+        self._counts += np.bincount(states, minlength=len(self._counts))
 
     def _solve(self) -> None:
         """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
         tables, counts = self._tables, self._counts
-        probability = counts / np.bincount(tables.node_state, counts)[tables.node_state]
-        node_value = self._envs.rewards[self._envs.transitions.endings[:-1]]
-        after = np.zeros(len(tables.edge_next))
+        probability = counts / np.bincount(tables.state_origin, counts)[tables.state_origin]
+        state_values = self._envs.rewards[self._envs.transitions.endings[:-1]]
+        after = np.zeros(len(tables.pair_afterstate))
         for _ in range(self._envs.transitions.longest + 1):
-            node_value[tables.decisions] = tables.reduce(np.maximum, after)
-            state_value = np.bincount(tables.node_state, probability * node_value)
-            after = tables.after_edges(state_value)
+            state_values[tables.decisions] = tables.reduce(np.maximum, after)
+            afterstate_values = np.bincount(tables.state_origin, probability * state_values)
+            after = tables.after_pairs(afterstate_values)
         self._greedy = tables.greedy(after)
-        self.figures = {"estimated_value": float(state_value[tables.start])}
+        self.figures = {"estimated_value": float(afterstate_values[tables.start])}
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
-        return self._greedy[self._tables.find_nodes(observations)]
+        return self._greedy[self._tables.find_states(observations)]
 
     def load_state_dict(self, state: State) -> None:
         """See `Stored`."""

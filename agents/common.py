@@ -31,19 +31,19 @@ class Stored:
     """An object whose state can be stored and restored.
 
     Attributes:
-        STATE: the names of the attributes that are its state: numbers, arrays, random generators and objects with
+        SAVED: the names of the attributes that are its state: numbers, arrays, random generators and objects with
             `state_dict`.
     """
 
-    STATE: tuple[str, ...]
+    SAVED: tuple[str, ...]
 
     def state_dict(self) -> State:
         """Return the state as tensors and plain Python values; it is valid until the object changes."""
-        return {name: _stored(getattr(self, name)) for name in self.STATE}
+        return {name: _stored(getattr(self, name)) for name in self.SAVED}
 
     def load_state_dict(self, state: State) -> None:
         """Restore a state."""
-        for name in self.STATE:
+        for name in self.SAVED:
             value, stored = getattr(self, name), state[name]
             if hasattr(value, "load_state_dict"):
                 value.load_state_dict(stored)
@@ -69,7 +69,7 @@ class Learner(Stored, ABC):
     """An agent that learns by playing a vector environment.
 
     Attributes:
-        WEIGHTS: those names of STATE that hold what was learned.
+        WEIGHTS: those names of SAVED that hold what was learned.
         num_steps: steps made so far, summed over all environments.
         figures: losses and similar numbers of the last update by name, for a log; empty before the first.
     """

@@ -1,7 +1,7 @@
 """Deep Q-learning (DQN) with double Q-learning and masks for illegal actions, in one file.
 
-A network estimates Q(s, a), the sum of rewards after action a in state s. The file follows algorithm 1 of the first
-paper, which repeats three steps:
+A network estimates Q(s, a), the sum of rewards after action a in state s. The file follows algorithm 1 of the
+first paper, which repeats three steps:
 
 1. Play: take the legal action with the highest Q-value, or with probability epsilon a random legal action.
 2. Replay: store the transition in a ring buffer and draw a random minibatch of stored transitions.
@@ -188,7 +188,7 @@ class DQN(Learner):
     """
 
     WEIGHTS = ("_network",)
-    STATE = (
+    SAVED = (
         "num_steps", "_network", "_target_network", "_optimizer", "_replay", "_random", "_episodes", "_updates",
     )  # fmt: skip
 

@@ -94,7 +94,7 @@ class Positions(Stored):
         observations: [P, ...] the observations of all positions; row 0, zeros, stands for the end of an episode.
     """
 
-    STATE = ("observations", "_masks")
+    SAVED = ("observations", "_masks")
 
     def __init__(self, observation: Array, actions: int):
         self._actions = actions
@@ -127,7 +127,7 @@ class Positions(Stored):
         return numbers[inverse]
 
     def load_state_dict(self, state: State) -> None:
-        """Replace all positions by those of a state."""
+        """Replace all positions by those of a saved state."""
         super().load_state_dict(state)
         hashes = hash_rows(self.observations, self._masks).tolist()
         self._number = {key: number for number, key in enumerate(hashes) if number != OVER}
@@ -207,7 +207,7 @@ class EmpiricalModel:
         }
 
     def load_state_dict(self, state: State) -> None:
-        """Replace all transitions by those of a state."""
+        """Replace all transitions by those of a saved state."""
         self._transitions = state["transitions"].numpy().view(TRANSITION)
         self._times = state["times"].numpy()
         self._waiting = [state["waiting"].numpy().view(TRANSITION)]
@@ -227,8 +227,8 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
         >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5).tolist()
         [0, 0, 0, 1, 2]
     """
-    nodes = moves + outcome.max() + 1
-    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (nodes, nodes))
+    states = moves + outcome.max() + 1
+    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (states, states))
     _, pool = connected_components(links, directed=False)
     return pool[:moves]
 
@@ -256,7 +256,7 @@ class FittedQ(Learner):
     """
 
     WEIGHTS = ("_network", "_scale")
-    STATE = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")
+    SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")
 
     def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
         self.settings = settings

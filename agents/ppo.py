@@ -164,7 +164,7 @@ class PPO(Learner):
     """
 
     WEIGHTS = ("_networks",)
-    STATE = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
+    SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 
     def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         self.settings, self.device = settings, torch.device(device)

@@ -47,9 +47,9 @@ class MonteCarloSettings:
 class QLearning(Learner):
     """Q-learning with a table (Watkins and Dayan, "Q-learning", 1992).
 
-    The table holds the value of each action at each node. After a step with a reward,
+    The table holds the value of each action at each state. After a step with a reward,
 
-        table[entry] += step size x (reward + greatest value at the next node - table[entry])
+        table[entry] += step size x (reward + greatest value at the next state - table[entry])
 
     Several environments that meet the same entry at once move it towards the mean of their targets.
 
@@ -72,18 +72,18 @@ class QLearning(Learner):
     """
 
     WEIGHTS: tuple[str, ...] = ("_table",)
-    STATE: tuple[str, ...] = ("num_steps", "_table", "_updates", "_random", "_episodes")
+    SAVED: tuple[str, ...] = ("num_steps", "_table", "_updates", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         self._envs = envs
         self._tables = tables = envs.transitions.tables
-        entries = self._entries_of_edges()
+        entries = self._entries_of_pairs()
         size = int(entries.max()) + 1
-        # Edges [N, K]: the legal actions of each node. Where a node has fewer than K, the row ends with a dummy.
+        # Pairs [N, K]: the legal actions of each state. Where a state has fewer than K, the row ends with a dummy.
         column = np.arange(tables.choices.max())
-        edges = np.where(column < tables.choices[:, None], tables.edge_start[:-1, None] + column, len(entries))
-        self._actions = np.append(tables.edge_action, 0)[edges]
-        self._entries = np.append(entries, size)[edges]
+        pairs = np.where(column < tables.choices[:, None], tables.pair_start[:-1, None] + column, len(entries))
+        self._actions = np.append(tables.pair_action, 0)[pairs]
+        self._entries = np.append(entries, size)[pairs]
         self._table = np.append(np.zeros(size), np.finfo(np.float64).min)
         self._updates = np.zeros(size, np.int64)
         self._exploration, self._horizon = settings.exploration, settings.horizon
@@ -92,9 +92,9 @@ class QLearning(Learner):
         self.num_steps = 0
         self.figures: dict[str, float] = {}
 
-    def _entries_of_edges(self) -> IntArray:
-        """Return [E] the entry of the table for each edge, which is a node with a legal action."""
-        return np.arange(len(self._tables.edge_next))
+    def _entries_of_pairs(self) -> IntArray:
+        """Return [E] the entry of the table for each pair, which is a state with a legal action."""
+        return np.arange(len(self._tables.pair_afterstate))
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """Play and learn; see `Learner`."""
@@ -106,17 +106,17 @@ class QLearning(Learner):
 
     def _step(self) -> None:
         """Act in every environment and learn from it."""
-        nodes = self._envs.nodes
-        entries = self._entries[nodes]
+        states = self._envs.states
+        entries = self._entries[states]
         column = self._table[entries].argmax(axis=1)
-        explores = np.flatnonzero(self._random.random(len(nodes)) < self._exploration)
-        column[explores] = self._random.random(len(explores)) * self._tables.choices[nodes[explores]]
-        reward, terminated, truncated, next_observation, _ = self._episodes.step(self._actions[nodes, column])
-        following = self._envs.nodes
-        following[truncated] = self._tables.find_nodes(next_observation[truncated])
+        explores = np.flatnonzero(self._random.random(len(states)) < self._exploration)
+        column[explores] = self._random.random(len(explores)) * self._tables.choices[states[explores]]
+        reward, terminated, truncated, next_observation, _ = self._episodes.step(self._actions[states, column])
+        following = self._envs.states
+        following[truncated] = self._tables.find_states(next_observation[truncated])
         next_value = self._table[self._entries[following]].max(axis=1)
         target = reward + np.where(terminated, 0, next_value)
-        self._update(entries[np.arange(len(nodes)), column], target)
+        self._update(entries[np.arange(len(states)), column], target)
 
     def _update(self, entries: IntArray, targets: Array) -> None:
         """Move entries [K], of which some may be equal, towards their targets [K]."""
@@ -130,25 +130,25 @@ class QLearning(Learner):
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
-        nodes = self._tables.find_nodes(observations)
-        return self._actions[nodes, self._table[self._entries[nodes]].argmax(axis=1)]
+        states = self._tables.find_states(observations)
+        return self._actions[states, self._table[self._entries[states]].argmax(axis=1)]
 
 
 class TabularAfterstates(QLearning):
     """Q-learning over afterstates (Sutton and Barto, "Reinforcement learning", 2018, 6.8).
 
-    The table holds the value of the state that an action leads to, before the dice are thrown again. Actions that lead
-    to the same state share an entry. Arguments are those of `QLearning`.
+    The table holds the value of the afterstate that an action leads to, before the dice are thrown again. Actions that
+    lead to the same afterstate share an entry. Arguments are those of `QLearning`.
     """
 
-    def _entries_of_edges(self) -> IntArray:
-        return self._tables.edge_next
+    def _entries_of_pairs(self) -> IntArray:
+        return self._tables.pair_afterstate
 
 
 class MonteCarlo(QLearning):
     """Monte Carlo estimation of random play, then greedy play (Sutton and Barto, 2018, 5.2).
 
-    It plays uniformly random legal actions. The estimated value of an action at a node is the mean return of the turns
+    It plays uniformly random legal actions. The estimated value of an action at a state is the mean return of the turns
     after every visit. The policy is greedy on these estimates, which is one step of policy iteration from random play.
     With more steps the regret approaches that of `agents.baselines.greedy_step`, not 0. An action that was never tried
     has the lowest reward as its estimate. A turn that a step limit truncates counts as one that ended.
@@ -163,7 +163,7 @@ class MonteCarlo(QLearning):
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
     """
 
-    STATE = (*QLearning.STATE, "_visited", "_length")
+    SAVED = (*QLearning.SAVED, "_visited", "_length")
 
     def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
@@ -173,11 +173,11 @@ class MonteCarlo(QLearning):
         self._length = np.zeros(envs.num_envs, np.int64)
 
     def _step(self) -> None:
-        nodes = self._envs.nodes
-        column = (self._random.random(len(nodes)) * self._tables.choices[nodes]).astype(np.int64)
-        self._visited[self._length, np.arange(len(nodes))] = self._entries[nodes, column]
+        states = self._envs.states
+        column = (self._random.random(len(states)) * self._tables.choices[states]).astype(np.int64)
+        self._visited[self._length, np.arange(len(states))] = self._entries[states, column]
         self._length += 1
-        reward, terminated, truncated, _, _ = self._episodes.step(self._actions[nodes, column])
+        reward, terminated, truncated, _, _ = self._episodes.step(self._actions[states, column])
         ended = np.flatnonzero(terminated | truncated)
         row, place = np.nonzero(np.arange(len(self._visited))[:, None] < self._length[ended])
         self._update(self._visited[row, ended[place]], reward[ended[place]])

@@ -11,7 +11,7 @@ from benchmarks.timing import Comparison, Timer, installed, time_limit, timer
 from stb_gym import Game, RegretMeter, ShutTheBox, Threes, solve
 from stb_gym.envs import stepper_of
 from stb_gym.games import rolls, walk
-from stb_gym.large import solve_boards
+from stb_gym.large import solve_large
 from stb_gym.rounds import Round
 from stb_gym.solver import Policy, Solution, compile_game, table_strategy
 
@@ -29,7 +29,7 @@ def solving() -> Iterator[Comparison]:
         yield Comparison(f"solve, {tiles} tiles, and the policy", with_policy, "QuantEcon", theirs, 1)
         yield time_limit(f"compile, {tiles} tiles", compile_seconds, timer(partial(_compile, game)))
     for tiles, seconds in ((20, 0.7), (24, 12.0)):
-        boards = timer(partial(solve_boards, ShutTheBox(tiles=tiles, dice=4)))
+        boards = timer(partial(solve_large, ShutTheBox(tiles=tiles, dice=4)))
         yield time_limit(f"solve boards, {tiles} tiles, 4 dice", seconds, boards)
     for rules, seconds in ((Round(ShutTheBox(), 2), 0.1), (Round(Threes(), 5), 1.0)):
         equilibrium = timer(partial(Round.solve.__wrapped__, rules))  # without its cache
@@ -42,11 +42,11 @@ def solving() -> Iterator[Comparison]:
 def quantecon(solution: Solution) -> Timer | None:
     """Return a timer of QuantEcon's backward induction on the same game; None if it is not installed.
 
-    It runs as many steps as the longest turn has moves, the fewest after which its values equal ours at every node.
+    It runs as many steps as the longest turn has moves, the fewest after which its values equal ours at every state.
 
-    Its states are the nodes. Its actions are the legal ones, each with the probabilities of the next nodes. Where the
-    turn is over, the only action stays there. The utilities of the ends are the terminal values, so there are no
-    rewards, and no step is needed to collect them.
+    Its afterstates are the states. Its actions are the legal ones, each with the probabilities of the next states.
+    Where the turn is over, the only action stays there. The utilities of the ends are the terminal values, so there
+    are no rewards, and no step is needed to collect them.
 
     Raises:
         ArithmeticError: if its values differ from ours.
@@ -55,19 +55,20 @@ def quantecon(solution: Solution) -> Timer | None:
     if library is None:
         return None
     tables = solution.tables
-    over = np.flatnonzero(np.diff(tables.edge_start) == 0)
+    over = np.flatnonzero(np.diff(tables.pair_start) == 0)
     throw = sparse.csr_matrix(
-        (tables.node_probability, np.arange(tables.nodes), tables.node_start), shape=(tables.states, tables.nodes)
+        (tables.state_probability, np.arange(tables.num_states), tables.state_start),
+        shape=(tables.num_afterstates, tables.num_states),
     )
-    transitions = sparse.vstack([throw[tables.edge_next], sparse.identity(tables.nodes, format="csr")[over]])
-    states = np.append(tables.edge_node, over)
-    actions = np.append(tables.edge_action, np.zeros_like(over))
+    transitions = sparse.vstack([throw[tables.pair_afterstate], sparse.identity(tables.num_states, format="csr")[over]])
+    afterstates = np.append(tables.pair_state, over)
+    actions = np.append(tables.pair_action, np.zeros_like(over))
     with warnings.catch_warnings(action="ignore"):  # a discount of 1 needs a finite horizon, and this one is finite
-        program = library.DiscreteDP(np.zeros(len(states)), transitions, 1, states, actions)
-    ends = np.zeros(tables.nodes)
-    ends[over] = solution.node_utility[over]
+        program = library.DiscreteDP(np.zeros(len(afterstates)), transitions, 1, afterstates, actions)
+    ends = np.zeros(tables.num_states)
+    ends[over] = solution.state_utilities[over]
     call = partial(library.backward_induction, program, stepper_of(tables.game).longest, ends)
-    if abs(call()[0][0] - solution.node_utility).max() > 1e-9:
+    if abs(call()[0][0] - solution.state_utilities).max() > 1e-9:
         raise ArithmeticError(f"QuantEcon's value of {tables.game} differs from ours, {solution.value}")
     return timer(call)
 

@@ -25,7 +25,7 @@ HOLD, AGAIN = 0, 1
 class Pig(Game):
     """Throw a die as often as you like and add up what it shows; hold in time, because a 1 loses everything.
 
-    `held` is the points so far. With `most_points` you must hold, so that every turn ends.
+    `progress` is the points so far. With `most_points` you must hold, so that every turn ends.
     """
 
     faces: int = rule(6, "faces of the die", low=2, high=20)
@@ -37,40 +37,40 @@ class Pig(Game):
     actions = ("hold", "throw again")
 
     def start(self):
-        """Return the first state: no points, and one die to throw."""
+        """Return the first afterstate: no points, and one die to throw."""
         return 0, 1
 
-    def moves(self, state, roll):
-        """Return the next state of each legal action; after a 1, the only action holds nothing."""
+    def moves(self, afterstate, roll):
+        """Return the next afterstate of each legal action; after a 1, the only action holds nothing."""
         if roll == (1,):
             return {HOLD: (0, 0)}
-        points = min(state[0] + roll[0], self.most_points)
+        points = min(afterstate[0] + roll[0], self.most_points)
         if points == self.most_points:
             return {HOLD: (points, 0)}
         return {HOLD: (points, 0), AGAIN: (points, 1)}
 
-    def final_score(self, held):
+    def final_score(self, progress):
         """Return the points of a turn that ends."""
-        return held
+        return progress
 
     @property
     def observation_high(self):
         """Return the largest entries of `observe`."""
         return [self.most_points, self.faces]
 
-    def observe(self, state, roll):
+    def observe(self, afterstate, roll):
         """Return the points before the throw, and the face of the die; 0 if none is thrown."""
-        return [state[0], sum(roll)]
+        return [afterstate[0], sum(roll)]
 
 
 def hold_at_20(game, moves):
     """Hold with 20 points or more."""
-    return (moves.next_held >= 20) == (moves.action == AGAIN)
+    return (moves.next_progress >= 20) == (moves.action == AGAIN)
 
 
 def hold_at_25(game, moves):
     """Hold with 25 points or more."""
-    return (moves.next_held >= 25) == (moves.action == AGAIN)
+    return (moves.next_progress >= 25) == (moves.action == AGAIN)
 
 
 register_game(Pig, heuristics={"hold-at-20": hold_at_20, "hold-at-25": hold_at_25})

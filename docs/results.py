@@ -308,7 +308,7 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
 def write_curves(path: Path) -> None:
     """Write the page of all curves, whose links lead to the explorer of nine tiles beside it."""
     rows = pd.read_csv(RESULTS.with_name("mistakes.csv"))
-    rows["link"] = "index.html#board?" + rows["state"].str.replace(" ", "=") + "&roll=" + rows["roll"].astype(str)
+    rows["link"] = "index.html#board?" + rows["afterstate"].str.replace(" ", "=") + "&roll=" + rows["roll"].astype(str)
     mistakes = dict(iter(rows.groupby(["task", "algorithm", "variant"])))
     measured = by_task(read_measurements([RESULTS]))
     shown = {}

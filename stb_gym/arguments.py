@@ -16,7 +16,7 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
-HOT = ("find_nodes",)  # methods that are called for every observation
+HOT = ("find_states",)  # methods that are called for every observation
 UNIONS = (Union, UnionType)
 NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy's numbers, too, which takes longer
 

@@ -300,7 +300,7 @@ def reader_may_leave() -> Iterator[None]:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
 
 
-class Progress:
+class ProgressBar:
     """A progress bar on standard error, which appears after a delay.
 
     Args:
@@ -310,9 +310,9 @@ class Progress:
         delay: the seconds until it appears.
 
     Example:
-        >>> with Progress("rows of boards solved", total=3) as progress:
+        >>> with ProgressBar("rows of boards solved", total=3) as bar:
         ...     for row in range(3):
-        ...         progress.tell(row + 1)
+        ...         bar.tell(row + 1)
     """
 
     def __init__(self, words: str, total: float, unit: str = "", delay: float = PATIENCE) -> None:
@@ -363,10 +363,10 @@ def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T
         yield from items
         return
     delay = max(since + PATIENCE - time.monotonic(), SHORT_LOOP)
-    with Progress(words, total, unit, delay) as progress:
+    with ProgressBar(words, total, unit, delay) as bar:
         for done, item in enumerate(items, 1):
             yield item
-            progress.tell(done)
+            bar.tell(done)
 
 
 class Column(NamedTuple):

@@ -101,7 +101,7 @@ class RoundAECEnv(AECEnv):
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
         observation = standing_space(self._turn.observation_space, self.round)
-        mask = gym.spaces.Box(0, 1, (self._turn.stepper.actions,), np.int8)
+        mask = gym.spaces.Box(0, 1, (self._turn.stepper.num_actions,), np.int8)
         self._observation_space = gym.spaces.Dict({"observation": observation, "action_mask": mask})
         self._action_space = self._turn.action_space
 

@@ -46,15 +46,15 @@ Rounds = RoundEvaluation | RoundSolution
 
 
 @checked
-def state_values(
+def afterstate_values(
     solution: Solution, x: ArrayLike | None = None, where: ArrayLike | None = None, ax: Axes | None = None
 ) -> Axes:
-    """Scatter the value of each state; states that throw different numbers of dice have different markers.
+    """Scatter the value of each afterstate; afterstates that throw different numbers of dice have different markers.
 
     Args:
-        solution: the solved game with S states.
-        x: [S] numbers for the x axis, which you then label; by default the points of each state.
-        where: [S] bool, True for the states to draw; by default all of them.
+        solution: the solved game with Y afterstates.
+        x: [Y] numbers for the x axis, which you then label; by default the points of each afterstate.
+        where: [Y] bool, True for the afterstates to draw; by default all of them.
         ax: the axes to draw on.
 
     Returns:
@@ -62,15 +62,15 @@ def state_values(
     """
     tables = solution.tables
     position = tables.final_score if x is None else np.asarray(x)
-    chosen = np.ones(tables.states, np.bool_) if where is None else np.asarray(where, np.bool_)
+    chosen = np.ones(tables.num_afterstates, np.bool_) if where is None else np.asarray(where, np.bool_)
     if position.shape != chosen.shape or chosen.shape != tables.final_score.shape:
-        raise ValueError(f"x and where must have an entry for each of {tables.states} states")
+        raise ValueError(f"x and where must have an entry for each of {tables.num_afterstates} afterstates")
     series = {}
     for dice in np.unique(tables.dice[chosen])[::-1].tolist():
-        states = chosen & (tables.dice == dice)
-        values = solution.state_value[states].astype(float)
-        series[dice_in_words(dice) if dice else "turn over"] = position[states], values
-    xlabel = "points of the state" if x is None else ""
+        afterstates = chosen & (tables.dice == dice)
+        values = solution.afterstate_values[afterstates].astype(float)
+        series[dice_in_words(dice) if dice else "turn over"] = position[afterstates], values
+    xlabel = "points of the afterstate" if x is None else ""
     return _draw_lines(series, ax, xlabel, f"value ({solution.objective.unit})", linestyle="", alpha=0.7)
 
 
@@ -114,8 +114,8 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     rows = evaluation.departures()
     losses = rows["loss"][:limit]
     ax = _axes(ax, width=8, height=1 + 0.28 * len(losses))
-    words = zip(rows["state"], rows["roll"], rows["plays"], rows["best"], strict=True)
-    labels = [f"{state}, roll {roll}: {plays} instead of {best}" for state, roll, plays, best in words][:limit]
+    words = zip(rows["afterstate"], rows["roll"], rows["plays"], rows["best"], strict=True)
+    labels = [f"{where}, roll {roll}: {plays} instead of {best}" for where, roll, plays, best in words][:limit]
     bars = ax.barh(range(len(losses)), losses, color=COLOURS[0])
     ax.bar_label(bars, fmt="{:#.3g}", padding=3, fontsize="small")
     ax.set_yticks(range(len(losses)), labels, fontsize="small")
@@ -129,8 +129,8 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
 def move_tree(branch: Branch) -> Axes:
     """Draw a tree of moves and rolls from left to right, in a figure that grows with the tree.
 
-    Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls are
-    black and state their probability. Every branch ends with its value.
+    Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls
+    are black and state their probability. Every branch ends with its value.
 
     Args:
         branch: the root, from `stb_gym.solver.move_tree`.

@@ -3,8 +3,9 @@
 from typing import overload
 
 from stb_gym.games import Game, fits
-from stb_gym.large import BoardEvaluation, BoardValues, board_strategies, board_strategy, evaluate_boards, solve_boards
+from stb_gym.large import LargeEvaluation, LargeSolution, evaluate_large, large_strategies, large_strategy, solve_large
 from stb_gym.solver import (
+    AfterstateScorePolicy,
     Evaluation,
     GameOrEnv,
     Goal,
@@ -12,7 +13,6 @@ from stb_gym.solver import (
     Policy,
     RulePolicy,
     Solution,
-    StateScorePolicy,
     UniformRandom,
     objective_of,
     solve_tables,
@@ -29,7 +29,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         what: the rules; or an environment or vector environment of this package, with any wrappers, also in those of
             Gymnasium and stable-baselines3 that run several.
         objective: what is maximised: "score" (fewest points, or most where more are better), "shut" (the probability of
-            the perfect score), "at-most:T", an `Objective`, or a function from final scores [S] to utilities [S]; by
+            the perfect score), "at-most:T", an `Objective`, or a function from final scores [T] to utilities [T]; by
             default the environment's objective, and for a game "score".
         worst: minimise instead: the worst play.
         exact: compute in fractions.
@@ -47,11 +47,11 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
     """
     game, goal, _ = task_of(what, objective)
     if not fits(game):
-        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_boards solves boxes without them")
+        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_large solves boxes without them")
     return solve_tables(game, goal, worst=worst, exact=exact)
 
 
-def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: bool = False) -> Solution | BoardValues:
+def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: bool = False) -> Solution | LargeSolution:
     """Solve a turn of a game of any size, by tables if it fits.
 
     Args:
@@ -68,7 +68,7 @@ def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: boo
         return solve_tables(game, goal, worst=worst, exact=exact)
     if exact:
         raise ValueError("fractions are for games that fit into tables")
-    return solve_boards(game, goal, worst=worst)
+    return solve_large(game, goal, worst=worst)
 
 
 @overload
@@ -78,23 +78,23 @@ def evaluate(
 @overload
 def evaluate(
     what: GameOrEnv, policy: RulePolicy, objective: Goal | None = None, illegal: str | None = None
-) -> Evaluation | BoardEvaluation: ...
+) -> Evaluation | LargeEvaluation: ...
 def evaluate(
     what: GameOrEnv, policy: Playable, objective: Goal | None = None, illegal: str | None = None
-) -> Evaluation | BoardEvaluation:
+) -> Evaluation | LargeEvaluation:
     """Solve a game and measure a policy against perfect play exactly.
 
     Args:
         what: the rules, or an environment, see `solve`.
-        policy: [N] actions or [N, A] probabilities; or a `StateScorePolicy` or `UniformRandom`, which can be measured
-            on boxes of any size.
+        policy: [S] actions or [S, A] probabilities; or a `AfterstateScorePolicy` or `UniformRandom`, which can be
+            measured on boxes of any size.
         objective: what is maximised, see `solve`.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and for a game "raise".
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, and as `Solution.evaluate` and `large.evaluate_boards` do.
+        ValueError: if there is no such objective, and as `Solution.evaluate` and `large.evaluate_large` do.
 
     Example:
         >>> import stb_gym
@@ -103,8 +103,8 @@ def evaluate(
         0.215747
     """
     game, goal, illegal = task_of(what, objective, illegal)
-    if isinstance(policy, StateScorePolicy | UniformRandom) and not fits(game):
-        return evaluate_boards(solve_boards(game, goal), policy)
+    if isinstance(policy, AfterstateScorePolicy | UniformRandom) and not fits(game):
+        return evaluate_large(solve_large(game, goal), policy)
     return solve(game, goal).evaluate(policy, illegal)
 
 
@@ -120,7 +120,7 @@ def strategies(what: GameOrEnv) -> dict[str, str]:
         ['random', 'threes-only', 'take-all']
     """
     game = task_of(what).game
-    return table_strategies(game) if fits(game) else board_strategies(game)
+    return table_strategies(game) if fits(game) else large_strategies(game)
 
 
 def strategy(what: GameOrEnv, name: str) -> Playable:
@@ -131,7 +131,7 @@ def strategy(what: GameOrEnv, name: str) -> Playable:
         name: one of `strategies(what)`.
 
     Returns:
-        An array; for boxes too large for tables a `StateScorePolicy` or `UniformRandom`.
+        An array; for boxes too large for tables a `AfterstateScorePolicy` or `UniformRandom`.
 
     Raises:
         ValueError: if this game has no such strategy.
@@ -144,4 +144,4 @@ def strategy(what: GameOrEnv, name: str) -> Playable:
         UniformRandom()
     """
     game = task_of(what).game
-    return table_strategy(game, name) if fits(game) else board_strategy(game, name)
+    return table_strategy(game, name) if fits(game) else large_strategy(game, name)

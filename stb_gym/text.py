@@ -62,13 +62,13 @@ class Position(NamedTuple):
     """A position where an action is chosen.
 
     Attributes:
-        held: what the player holds, such as the open tiles as bits.
+        progress: what the player holds, such as the open tiles as bits.
         dice: how many dice were thrown.
         roll: the dice as the rules see them.
         legal: the legal actions.
     """
 
-    held: int
+    progress: int
     dice: int
     roll: Roll
     legal: tuple[int, ...]
@@ -119,11 +119,11 @@ class TextGame:
     Example:
         >>> import stb_gym
         >>> game = TextGame(stb_gym.ShutTheBox())
-        >>> print(game.question(game.position(held=0b110011000, dice=2, roll=(9,))))
+        >>> print(game.question(game.position(progress=0b110011000, dice=2, roll=(9,))))
         Open tiles: 4, 5, 8, 9
         Roll: 9
         Shut which tiles? End your reply with one line such as "Answer: shut 3,5".
-        >>> action = game.parse("Answer: 4 and 5", game.position(held=0b110011000, dice=2, roll=(9,)))
+        >>> action = game.parse("Answer: 4 and 5", game.position(progress=0b110011000, dice=2, roll=(9,)))
         >>> game.game.actions[action]
         (4, 5)
     """
@@ -183,36 +183,36 @@ class TextGame:
         return "\n".join(lines)
 
     @checked
-    def position(self, held: int, dice: int, roll: Roll) -> Position:
+    def position(self, progress: int, dice: int, roll: Roll) -> Position:
         """Return a position with its legal actions.
 
         Raises:
             ValueError: if a turn never comes there.
         """
-        state = self._stepper.find_state(held, dice)
-        throws = np.arange(self._stepper.throws)
-        for node in np.unique(self._stepper.nodes(state, throws)).tolist():
-            found = self._at(node)
+        afterstate = self._stepper.find_afterstate(progress, dice)
+        throws = np.arange(self._stepper.num_throws)
+        for state in np.unique(self._stepper.states(afterstate, throws)).tolist():
+            found = self._at(state)
             if found.roll == tuple(roll):
                 return found
-        raise ValueError(f"a turn never comes to {quoted((held, dice))} with the roll {quoted(roll)}")
+        raise ValueError(f"a turn never comes to {quoted((progress, dice))} with the roll {quoted(roll)}")
 
-    def _at(self, node: int) -> Position:
-        held, dice, roll = self._stepper.locate(node)
-        _, actions = self._stepper.legal_moves(np.array([node]))
-        return Position(held, dice, roll, tuple(actions.tolist()))
+    def _at(self, state: int) -> Position:
+        progress, dice, roll = self._stepper.locate(state)
+        _, actions = self._stepper.legal_moves(np.array([state]))
+        return Position(progress, dice, roll, tuple(actions.tolist()))
 
     @checked
     def question(self, position: Position) -> str:
         """Return a position in words, and the question for a move."""
         game, words = self.game, self._words
         if isinstance(game, ShutTheBox):
-            tiles = words.where(position.held, position.dice)["open"]
+            tiles = words.where(position.progress, position.dice)["open"]
             state = f"Open tiles: {', '.join(self._name(tile) for tile in tiles)}"
             if len(game.throws) > 1:
                 state += f"\nDice thrown: {position.dice}"
         else:
-            state = f"Position: {words.state(position.held, position.dice)}"
+            state = f"Position: {words.afterstate(position.progress, position.dice)}"
         roll = words.roll(position.roll)
         if isinstance(game, Threes):
             roll = ", ".join(self._name(face) for face in position.roll)
@@ -348,7 +348,7 @@ class TextGame:
 
     @cached_property
     def _asked(self) -> list[int]:
-        """The nodes with a choice."""
+        """The states with a choice."""
         tables = self._solution.tables
         return np.flatnonzero(tables.choices > 1).tolist()
 
@@ -356,7 +356,7 @@ class TextGame:
         """Return the name of a question: a digest of the game and of how it is asked, and the position."""
         about = [VERSION, self.rules, self._list_moves]
         digest = sha256(json.dumps(about).encode()).hexdigest()[:8]
-        return f"{digest}-{position.held}-{position.dice}-{'.'.join(map(str, position.roll))}"
+        return f"{digest}-{position.progress}-{position.dice}-{'.'.join(map(str, position.roll))}"
 
     def questions(self) -> Iterator[dict[str, str]]:
         """Yield every question as {"id": ..., "rules": ..., "question": ...}; forced moves are not asked.
@@ -364,8 +364,8 @@ class TextGame:
         Raises:
             ValueError: if the game is too large for tables.
         """
-        for node in self._asked:
-            position = self._at(node)
+        for state in self._asked:
+            position = self._at(state)
             yield {"id": self._identity(position), "rules": self.rules, "question": self.question(position)}
 
     @checked
@@ -380,26 +380,26 @@ class TextGame:
             ValueError: if an id belongs to no question, or the game is too large for tables.
         """
         tables = self._solution.tables
-        positions = {node: self._at(node) for node in self._asked}
-        node_of = {self._identity(position): node for node, position in positions.items()}
-        counts = np.zeros(len(tables.edge_next))
-        unparsable, illegal = np.zeros(tables.nodes), np.zeros(tables.nodes)
+        positions = {state: self._at(state) for state in self._asked}
+        state_of = {self._identity(position): state for state, position in positions.items()}
+        counts = np.zeros(len(tables.pair_afterstate))
+        unparsable, illegal = np.zeros(tables.num_states), np.zeros(tables.num_states)
         for identity, answer in answers:
-            if identity not in node_of:
+            if identity not in state_of:
                 raise ValueError(f"no question of this game, objective and seed has the id {quoted(identity)}")
-            node = node_of[identity]
-            action = self.parse(answer, positions[node])
+            state = state_of[identity]
+            action = self.parse(answer, positions[state])
             if action is None:
-                unparsable[node] += 1
-            elif action in positions[node].legal:
-                counts[tables.edge_start[node] + positions[node].legal.index(action)] += 1
+                unparsable[state] += 1
+            elif action in positions[state].legal:
+                counts[tables.pair_start[state] + positions[state].legal.index(action)] += 1
             else:
-                illegal[node] += 1
-        total = tables.sum_at_nodes(counts) + unparsable + illegal
+                illegal[state] += 1
+        total = tables.sum_at_states(counts) + unparsable + illegal
         forced = tables.choices == 1
         missing = (total == 0) & (tables.choices > 1)
         total = np.maximum(total, 1)
-        weights = np.where(tables.at_edges(forced), 1.0, counts / tables.at_edges(total))
+        weights = np.where(tables.at_pairs(forced), 1.0, counts / tables.at_pairs(total))
         faults = [illegal / total, unparsable / total, missing.astype(float)]
         evaluation = Evaluation(self._solution, weights, np.sum(faults, axis=0), self._list_moves)
         masses = [float(evaluation.visits @ fault) for fault in faults]
@@ -430,8 +430,8 @@ class TextGame:
 
         def act(observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
             actions = []
-            for node, mask in zip(self._stepper.find(observations.astype(np.int64)), masks, strict=True):
-                position = self._at(int(node))
+            for state, mask in zip(self._stepper.find_states(observations.astype(np.int64)), masks, strict=True):
+                position = self._at(int(state))
                 action = self.parse(model(self.prompt(position)), position)
                 if action is None and mask.all():
                     raise ValueError("all actions are legal there: none can stand for an answer that names no action")
@@ -500,17 +500,17 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         """Take the action that an answer names."""
         if self._position is None:
             raise RuntimeError("no turn is running: call reset()")
-        node, stepper = self._base._node, self._base.stepper
+        state, stepper = self._base._state, self._base.stepper
         chosen = self.text.parse(action, self._position)
         truncated = False
         if chosen is None:
-            terminated, after = True, stepper.forfeit_state
+            terminated, after = True, stepper.illegal_afterstate
             final = {"final_score": int(stepper.ending_scores[-1]), "illegal_action": True}
-            info = self._info | {"action_mask": stepper.masks(stepper.forfeit), **final}
+            info = self._info | {"action_mask": stepper.masks(stepper.illegal_state), **final}
         else:
-            after = stepper.after(node, chosen)
+            after = stepper.afterstates(state, chosen)
             _, _, terminated, truncated, info = self.env.step(chosen)  # type: ignore[arg-type]
-        loss = float(self._values.of_nodes(node, 0) - self._values.of_states(after, 0))
+        loss = float(self._values.of_states(state, 0) - self._values.of_afterstates(after, 0))
         self._regret += loss
         seen = self._next(info, terminated or truncated)
         of_answer = {"loss": loss, "regret": self._regret, "action": -1 if chosen is None else chosen}
@@ -519,7 +519,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
     def _next(self, info: dict[str, Any], over: bool) -> str:
         """Return the next observation."""
         self._info = info
-        self._position = None if over else self.text._at(self._base._node)
+        self._position = None if over else self.text._at(self._base._state)
         return "The turn is over." if self._position is None else self.text.question(self._position)
 
 

@@ -202,10 +202,10 @@ def value(game: Game, position: Any, utility: Utility, best: Best = max) -> Frac
     """Return the expected utility before the throw under best play (worst play with best=min)."""
     if game.is_over(position):
         return Fraction(utility(game.final_score(position)))
-    return sum(chance * node_value(game, position, roll, utility, best) for roll, chance in game.outcomes(position))
+    return sum(chance * rolled_value(game, position, roll, utility, best) for roll, chance in game.outcomes(position))
 
 
-def node_value(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> Fraction:
+def rolled_value(game: Game, position: Any, roll: Any, utility: Utility, best: Best = max) -> Fraction:
     """Return the expected utility after the throw: of the best move, or of the score here if there is no move."""
     values = move_values(game, position, roll, utility, best)
     return best(values.values()) if values else Fraction(utility(game.final_score(position)))

@@ -20,7 +20,7 @@ import stb_gym
 from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.arguments import type_test
 from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
-from stb_gym.solver import Standing, StateScorePolicy, UniformRandom, move_tree
+from stb_gym.solver import AfterstateScorePolicy, Standing, UniformRandom, move_tree
 from stb_gym.text import TextEnv, TextGame
 from tests import ROOT
 
@@ -29,9 +29,9 @@ ALLOWED = ("TypeError", "ValueError", "RuntimeError", "NotImplementedError", "OS
 SKIPPED = {
     # They take arrays of the library as they are.
     *("places", "is_as_good"),
-    # They are called once for every node of a game, or every step, where checks would take long.
+    # They are called once for every state of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
-    *("find_nodes", "throw_faces", "open_tiles"),
+    *("find_states", "throw_faces", "open_tiles"),
     # It calls any function with a prompt, such as `int`.
     "measure",
     # Only the library calls them, with its own values.
@@ -53,7 +53,7 @@ def objects():
     """Return objects of the library, small ones."""
     box, threes = ShutTheBox(tiles=4, dice=1, faces=4), Threes(dice=2, faces=3)
     pig = runpy.run_path(str(ROOT / "docs/pig.py"))["Pig"](most_points=5)
-    rounds, best, boards = Round(threes), stb_gym.solve(threes), stb_gym.large.solve_boards(box)
+    rounds, best, boards = Round(threes), stb_gym.solve(threes), stb_gym.large.solve_large(box)
     ids = [f"stb_gym/Threes{kind}-v0" for kind in ("", "Round", "Masked")]
     singles = [gym.make(identity, dice=2, faces=3) for identity in ids]
     vectors = [gym.make_vec(identity, 3, dice=2, faces=3) for identity in ids]
@@ -67,7 +67,7 @@ def objects():
     return [
         box, threes, Objective("squares", np.square), best, best.policy, best.tables, found, {"a": found}, meter,
         random_play, meter.sample(lambda observations, masks: masks.argmax(axis=1), 9), stb_gym.certify(threes), boards,
-        *singles, StateScorePolicy(lambda held, dice: held), stb_gym.large.evaluate_boards(boards, random_play),
+        *singles, AfterstateScorePolicy(np.add), stb_gym.large.evaluate_large(boards, random_play),
         *vectors, singles[0].unwrapped, singles[1].unwrapped, RecordRegret(singles[0]), VectorRecordRegret(vectors[0]),
         rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]), Standing(3,
         1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,

@@ -4,7 +4,7 @@ import pytest
 
 import stb_gym
 from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve, strategy
-from stb_gym.large import board_strategy, evaluate_boards, solve_boards
+from stb_gym.large import evaluate_large, large_strategy, solve_large
 from stb_gym.measure import load_policy, pocket_card, simulate
 from stb_gym.rounds import Round, tournament
 from stb_gym.solver import compile_game
@@ -17,11 +17,11 @@ def test_the_lines_of_results(snapshot):
     results = [
         best,
         solve(Threes(dice=3), "shut", exact=True),
-        solve_boards(NINE, "shut"),
+        solve_large(NINE, "shut"),
         compile_game(NINE),
         RegretMeter(NINE),
         evaluate(NINE, biggest),
-        evaluate_boards(solve_boards(NINE), board_strategy(NINE, "biggest-first")),
+        evaluate_large(solve_large(NINE), large_strategy(NINE, "biggest-first")),
         pocket_card(best, biggest, 20),
         ROUND.solve(),
         ROUND.evaluate(["optimal", "random", "optimal"]),

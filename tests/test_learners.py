@@ -30,12 +30,12 @@ def test_a_learner_plays_legally_explores_and_changes_its_best_actions(algorithm
     exploration = settings.get("exploration", 1)  # DQN and Monte Carlo play at random here; PPO draws by its network
 
     def watched(actions):
-        nodes = envs.nodes
-        assert tables.legal[nodes, actions].all()
-        node = np.bincount(nodes, tables.choices[nodes]).argmax()
-        expected = exploration * tables.legal[node] / tables.choices[node]
-        expected[learner.act(tables.observation[[node]], tables.legal[[node]])] += 1 - exploration
-        frequencies = np.bincount(actions[nodes == node], minlength=tables.actions) / (nodes == node).sum()
+        states = envs.states
+        assert tables.legal[states, actions].all()
+        state = np.bincount(states, tables.choices[states]).argmax()
+        expected = exploration * tables.legal[state] / tables.choices[state]
+        expected[learner.act(tables.observation[[state]], tables.legal[[state]])] += 1 - exploration
+        frequencies = np.bincount(actions[states == state], minlength=tables.num_actions) / (states == state).sum()
         errors.append(frequencies - expected)
         return step(actions)
 

@@ -9,10 +9,10 @@ import stb_gym
 from stb_gym import Objective, RegretMeter, ShutTheBox, compare, evaluate, load_policy, solve, strategy
 from stb_gym.envs import TurnEnv
 from stb_gym.games import rolls
-from stb_gym.large import evaluate_boards
+from stb_gym.large import evaluate_large
 from stb_gym.measure import pocket_card
 from stb_gym.rounds import Round, RoundMeter, pars, series, tournament
-from stb_gym.solver import StateScorePolicy, UniformRandom
+from stb_gym.solver import AfterstateScorePolicy, UniformRandom
 
 NINE, ROUND, BOX = ShutTheBox(), "stb_gym/ThreesRound-v0", "stb_gym/ShutTheBox-v0"
 
@@ -32,13 +32,13 @@ def test_rewards_follow_a_utility_that_changes(stepper):
 
 def test_changing_the_policy_array_does_not_change_the_solution():
     best = solve(NINE)
-    mine, node = best.policy, 5616
-    mine[node] = 12
+    mine, state = best.policy, 5616
+    mine[state] = 12
     [mistake] = best.evaluate(mine).mistakes(1)
-    assert (mistake.plays, mistake.best) == (12, best.policy[node])
+    assert (mistake.plays, mistake.best) == (12, best.policy[state])
 
 
-@pytest.mark.parametrize("policy", [UniformRandom(), StateScorePolicy(lambda boards, dice: -boards)])
+@pytest.mark.parametrize("policy", [UniformRandom(), AfterstateScorePolicy(lambda boards, dice: -boards)])
 def test_policies_by_next_state_are_stored_as_the_actions_they_play(policy, tmp_path):
     stb_gym.save_policy(tmp_path / "mine.npz", NINE, policy)
     assert stb_gym.measure.read_policy(tmp_path / "mine.npz").evaluate().regret == evaluate(NINE, policy).regret
@@ -60,7 +60,7 @@ MISTAKES = [
     lambda: Round(NINE).evaluate("optimal"),
     lambda: series(Round(NINE), "optimal", 2),
     lambda: tournament(NINE, "optimal"),
-    lambda: evaluate_boards(NINE, UniformRandom()),
+    lambda: evaluate_large(NINE, UniformRandom()),
     lambda: evaluate(NINE, solve(NINE).policy + 100, illegal="end"),
     lambda: gym.make(ROUND, render_mode="ansi").unwrapped.render(),
     # Types that look alike, some of which a cache knows
@@ -74,8 +74,8 @@ MISTAKES = [
     # Objects of other classes, and texts that are long or control a terminal
     lambda: series(["optimal", "random"], ["optimal", "random"], 2),
     lambda: Round(NINE).solve().at(5),
-    lambda: evaluate_boards({}, UniformRandom()),
-    lambda: gym.make(ROUND).unwrapped.node(5),
+    lambda: evaluate_large({}, UniformRandom()),
+    lambda: gym.make(ROUND).unwrapped.find_states(5),
     lambda: load_policy({}, NINE),
     lambda: load_policy("\x1b[31m\n" + "x" * 100_000, NINE),
     lambda: load_policy("ppo-threes", ShutTheBox(tiles=8, one_die="any-time", match="faces-or-sum", open=(1, 2, 3, 8))),

@@ -29,8 +29,8 @@ def lineup():
 
 
 DRAW = {
-    "state_values": lambda plots, ax: plots.state_values(stb_gym.solve(stb_gym.Threes(dice=2)), ax=ax),
-    "some states": lambda plots, ax: plots.state_values(best("shut"), -np.arange(17), np.arange(17) > 9, ax),
+    "afterstate_values": lambda plots, ax: plots.afterstate_values(stb_gym.solve(stb_gym.Threes(dice=2)), ax=ax),
+    "some afterstates": lambda plots, ax: plots.afterstate_values(best("shut"), -np.arange(17), np.arange(17) > 9, ax),
     "score_distribution": lambda plots, ax: plots.score_distribution(evaluations(), ax=ax),
     "cumulative": lambda plots, ax: plots.score_distribution(evaluations(), cumulative=True, ax=ax),
     "departures": lambda plots, ax: plots.departures(evaluations()["random"], limit=3, ax=ax),

@@ -6,7 +6,7 @@ import pytest
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.envs import environment_of, stepper_of
 from stb_gym.games import rolls, walk
-from stb_gym.large import boards_of, solve_boards
+from stb_gym.large import box_of, solve_large
 from stb_gym.rounds import Round, RoundVectorEnv
 from stb_gym.solver import chance_to_beat
 
@@ -29,7 +29,7 @@ def test_arrays_of_cached_objects_cannot_be_written():
     box, threes = ShutTheBox(tiles=4, one_die="any-time"), Threes(dice=2, faces=3)
     best, rounds, env = solve(threes, exact=True), Round(threes), RoundVectorEnv(threes, 2)
     cached = (
-        rolls(threes, 2), boards_of(box), solve_boards(box), solve(box), best, chance_to_beat(best.tables),
+        rolls(threes, 2), box_of(box), solve_large(box), solve(box), best, chance_to_beat(best.tables),
         rounds.solve(), rounds.evaluate(["random"] * 2), env.opponents, env.transitions, stepper_of(box, kind="boards"),
         best.evaluate(best.policy),
     )  # fmt: skip

@@ -41,9 +41,9 @@ def test_every_action_survives_the_way_through_text(name, seed):
     assert len({question["question"] for question in questions}) == len(questions)
     tables = stb_gym.solve(rules).tables
     assert len(questions) == (tables.choices > 1).sum()
-    for place, node in enumerate(tables.decisions.tolist()):
-        position = game._at(node)
-        assert position.legal == tuple(tables.edge_action[tables.edges_of(node)])
+    for place, state in enumerate(tables.decisions.tolist()):
+        position = game._at(state)
+        assert position.legal == tuple(tables.pair_action[tables.pairs_of(state)])
         for action in position.legal:
             assert game.parse(game.answer(action), position) == action
         if place % 50 == 0:
@@ -123,10 +123,10 @@ def player(game, policy):
         state, roll, _ = question.splitlines()
         numbers, roll = ([int(number) for number in re.findall(r"\d+", line)] for line in (state, roll))
         if isinstance(game.game, ShutTheBox):
-            held, dice, roll = board_of(numbers), 2, (sum(roll),)
+            progress, dice, roll = board_of(numbers), 2, (sum(roll),)
         else:
-            held, dice = numbers
-        return f"Let me see.\nAnswer: {game.answer(int(policy[tables.find_node(held, dice, tuple(roll))]))}"
+            progress, dice = numbers
+        return f"Let me see.\nAnswer: {game.answer(int(policy[tables.find_state(progress, dice, tuple(roll))]))}"
 
     return model
 

@@ -77,5 +77,5 @@ def test_environments():
             action = AGAIN if 0 < now < 100 and random.random() < 0.8 else HOLD
             (before, face), reward, over, _, info = env.step(action)
             assert (before, over, reward) == (now, action == HOLD, now if over else 0)
-    env.reset(options={"held": 30, "roll": 1}, seed=1)
+    env.reset(options={"progress": 30, "roll": 1}, seed=1)
     assert env.step(AGAIN)[1:3] == (0, True)  # an illegal action ends the turn

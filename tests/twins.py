@@ -112,7 +112,7 @@ def our_score(game, score):
 
 
 def their_utility(game, goal):
-    """Return "score", "shut" or a function of our scores [S] as a utility of one score of the twin."""
+    """Return "score", "shut" or a function of our scores [T] as a utility of one score of the twin."""
 
     def utility(score):
         points = our_score(game, score)
@@ -123,65 +123,65 @@ def their_utility(game, goal):
     return utility
 
 
-def position(game, held, dice):
-    """Return the twin's position of a state."""
+def position(game, progress, dice):
+    """Return the twin's position of an afterstate."""
     if isinstance(game, Threes):
-        return held, dice
-    return frozenset(tile for tile in range(1, game.tiles + 1) if held >> (tile - 1) & 1), dice
+        return progress, dice
+    return frozenset(tile for tile in range(1, game.tiles + 1) if progress >> (tile - 1) & 1), dice
 
 
-def roll_at(tables, node):
-    """Return the twin's roll of a node."""
-    shown = tables.node_roll(node)
+def roll_at(tables, state):
+    """Return the twin's roll of a state."""
+    shown = tables.state_roll(state)
     by_sum = isinstance(tables.game, ShutTheBox) and tables.game.match in ("sum", "two-at-most")
     return shown[0] if by_sum else tuple(sorted(shown))
 
 
-def move_of(tables, edge):
-    """Return the twin's move of an edge; its "no move", which is no move of the twin, is ((), 0)."""
-    move = tables.game.actions[tables.edge_action[edge]]
-    return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.edge_next[edge]]))
+def move_of(tables, pair):
+    """Return the twin's move of a pair; its "no move", which is no move of the twin, is ((), 0)."""
+    move = tables.game.actions[tables.pair_action[pair]]
+    return move if isinstance(tables.game, Threes) else (move, int(tables.dice[tables.pair_afterstate[pair]]))
+
+
+def throwing_afterstates(tables):
+    """Yield every afterstate with dice, and its twin's position."""
+    for afterstate in range(tables.num_afterstates):
+        if tables.dice[afterstate] > 0:
+            yield afterstate, position(tables.game, int(tables.progress[afterstate]), int(tables.dice[afterstate]))
 
 
 def throwing_states(tables):
-    """Yield every state with dice, and its twin's position."""
-    for state in range(tables.states):
-        if tables.dice[state] > 0:
-            yield state, position(tables.game, int(tables.held[state]), int(tables.dice[state]))
+    """Yield every state with dice, and its twin's position and roll."""
+    for afterstate, where in throwing_afterstates(tables):
+        for state in tables.states_of(afterstate):
+            yield state, where, roll_at(tables, state)
 
 
-def throwing_nodes(tables):
-    """Yield every node with dice, and its twin's position and roll."""
-    for state, where in throwing_states(tables):
-        for node in tables.nodes_of(state):
-            yield node, where, roll_at(tables, node)
+def moves_at(tables, state):
+    """Return the next afterstate of each move of the twin."""
+    moves = {move_of(tables, pair): int(tables.pair_afterstate[pair]) for pair in tables.pairs_of(state)}
+    return {move: afterstate for move, afterstate in moves.items() if move != ((), 0)}
 
 
-def moves_at(tables, node):
-    """Return the next state of each move of the twin."""
-    moves = {move_of(tables, edge): int(tables.edge_next[edge]) for edge in tables.edges_of(node)}
-    return {move: state for move, state in moves.items() if move != ((), 0)}
-
-
-def choice(tables, node, policy):
-    """Return the probabilities of a policy [N] or [N, A] at a node, by move of the twin or ("illegal", action)."""
-    moves = {int(tables.edge_action[edge]): move_of(tables, edge) for edge in tables.edges_of(node)}
-    shares = {int(policy[node]): 1} if policy.ndim == 1 else dict(enumerate(policy[node].tolist()))
+def choice(tables, state, policy):
+    """Return the probabilities of a policy [S] or [S, A] at a state, by move of the twin or ("illegal", action)."""
+    moves = {int(tables.pair_action[pair]): move_of(tables, pair) for pair in tables.pairs_of(state)}
+    shares = {int(policy[state]): 1} if policy.ndim == 1 else dict(enumerate(policy[state].tolist()))
     return {moves.get(action, ("illegal", action)): share for action, share in shares.items() if share}
 
 
 def in_our_words(tables, plays):
-    """Return the twin's policy as ours [N, A]: the inverse of `choice`."""
-    policy = np.zeros((tables.nodes, tables.actions))
-    for node, where, roll in throwing_nodes(tables):
-        moves = {move_of(tables, edge): int(tables.edge_action[edge]) for edge in tables.edges_of(node)}
+    """Return the twin's policy as ours [S, A]: the inverse of `choice`."""
+    policy = np.zeros((tables.num_states, tables.num_actions))
+    for state, where, roll in throwing_states(tables):
+        moves = {move_of(tables, pair): int(tables.pair_action[pair]) for pair in tables.pairs_of(state)}
         shares = plays(where, roll) if set(moves) - {((), 0)} else dict.fromkeys(moves, 1)
         for move, share in shares.items():
-            policy[node, moves[move]] = share
+            policy[state, moves[move]] = share
     return policy
 
 
 def in_their_words(tables, policy):
     """Return our policy as the twin's, see `choice`."""
-    answers = {(where, roll): choice(tables, node, policy) for node, where, roll in throwing_nodes(tables)}
+    answers = {(where, roll): choice(tables, state, policy) for state, where, roll in throwing_states(tables)}
     return lambda where, roll: answers[where, roll]

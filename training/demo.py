@@ -12,7 +12,7 @@ import torch
 
 from agents.presets import TASKS, configure
 from stb_gym import strategy
-from stb_gym.output import Progress, say
+from stb_gym.output import ProgressBar, say
 from stb_gym.solving import solve
 from training.commands import run_command
 from training.run import measure
@@ -52,8 +52,8 @@ def learned(algorithm: str, steps: int) -> str:
     config = configure(algorithm, *TASKS["nine-tiles"], "quick", steps=steps)
     learner = config.make_learner(config.make_envs())
     began = time.process_time()
-    with Progress(algorithm, steps, "steps") as progress:
-        learner.learn(steps, lambda: progress.tell(learner.num_steps))
+    with ProgressBar(algorithm, steps, "steps") as bar:
+        learner.learn(steps, lambda: bar.tell(learner.num_steps))
     seconds = time.process_time() - began
     regret = measure(config, learner).greedy.regret
     return f"{algorithm:<24}{learner.num_steps:>10,}{seconds:>10.1f}{regret:>15.5f}"

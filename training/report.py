@@ -140,4 +140,4 @@ def rounded(number: float) -> str:
 def costliest(evaluation: Evaluation) -> pd.DataFrame:
     """Return the departures from perfect play that cost most in a turn, with their losses and expected visits."""
     departures = pd.DataFrame(evaluation.departures()).query("cost > 0").nlargest(MISTAKES, "cost")
-    return departures[["state", "roll", "plays", "best", "loss", "visits"]]
+    return departures[["afterstate", "roll", "plays", "best", "loss", "visits"]]

@@ -61,7 +61,7 @@ class Measurement(NamedTuple):
 
     Attributes:
         greedy: the evaluation of its greedy policy.
-        policy: [N] the greedy policy, or None if the measurement is sampled.
+        policy: [S] the greedy policy, or None if the measurement is sampled.
     """
 
     greedy: Measured

@@ -13,11 +13,11 @@ from filelock import FileLock
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import Config
-from stb_gym.output import Progress, reason
+from stb_gym.output import ProgressBar, reason
 from training.results import read_numbers, save_results
 from training.run import train
 
-LOCK_SECONDS = 60.0  # for the process of a lost node to end
+LOCK_SECONDS = 60.0  # for the process of a lost state to end
 Call = tuple[Any, ...]  # the arguments of a call
 
 
@@ -29,8 +29,8 @@ def run_study(
     Args:
         runs: configurations by the folders of their runs.
         workers: how many runs are trained at a time on this machine.
-        ray: train on a Ray cluster instead: its address, or an empty list for the cluster of this machine. All nodes
-            must see the folders by the same paths. A run whose node is lost continues on another node.
+        ray: train on a Ray cluster instead: its address, or an empty list for the cluster of this machine. All states
+            must see the folders by the same paths. A run whose state is lost continues on another state.
         options: options of `training.run.train`.
 
     Returns:
@@ -43,9 +43,9 @@ def run_study(
     total = sum(config.steps for config in runs.values())
     finished = 0
     failures = {}
-    with Progress("training", total, "steps") as progress:
+    with ProgressBar("training", total, "steps") as bar:
         if ray is None and workers == 1:
-            options["progress"] = lambda steps, result: progress.tell(
+            options["progress"] = lambda steps, result: bar.tell(
                 min(finished + steps, total), note=None if result is None else f"{result:.4g}"
             )
         calls = [
@@ -53,7 +53,7 @@ def run_study(
         ]
         for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
             finished += runs[folder].steps
-            progress.tell(finished, note=folder.name)
+            bar.tell(finished, note=folder.name)
             if failure:
                 failures[folder] = failure
     return failures
@@ -100,7 +100,7 @@ def fill_table(
     done = {*read_rows().set_index(names).index}
     missing = [key for key in keys if key not in done]
     failures = []
-    with Progress("training", len(missing), "runs") as progress:
+    with ProgressBar("training", len(missing), "runs") as bar:
         for count, (key, result, failure) in enumerate(in_parallel(function, missing, workers, ray), 1):
             if failure:
                 failures.append(f"{' '.join(map(str, key))}: {failure}")
@@ -109,7 +109,7 @@ def fill_table(
                     rows = read_rows()
                     rows.loc[len(rows)] = [*key, *result]
                     save_results(out, rows)
-            progress.tell(count)
+            bar.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
     return read_rows().set_index(names).loc[[*keys]].reset_index()
@@ -169,7 +169,7 @@ def _on_ray(
             call = waiting.pop(done)
             try:
                 yield ray.get(done)
-            except ray.exceptions.RayError as error:  # such as a module that a node does not have
+            except ray.exceptions.RayError as error:  # such as a module that a state does not have
                 yield call, None, reason(getattr(error, "cause", error))
     finally:
         ray.shutdown()

@@ -12,7 +12,7 @@ import torch
 from agents import presets
 from agents.presets import configure
 from stb_gym.games import check_choice, check_integer
-from stb_gym.output import Progress, read_text, say
+from stb_gym.output import ProgressBar, read_text, say
 from training.commands import choose_task, run_command
 from training.run import locked, train_and_measure
 from training.train import run_name
@@ -65,7 +65,7 @@ def tune(
         except (ValueError, IndexError):  # learning diverged
             raise optuna.TrialPruned from None
 
-    with locked(out), Progress("search", trials, "trials") as progress:
+    with locked(out), ProgressBar("search", trials, "trials") as bar:
         search = optuna.create_study(
             storage=f"sqlite:///{out / 'search.db'}",
             study_name=f"{run_name(base)}, {base.steps} steps",
@@ -74,7 +74,7 @@ def tune(
         for number in range(len(search.trials), trials):
             search.sampler = optuna.samplers.TPESampler(seed=seed + number)
             search.optimize(regret_of, n_trials=1)
-            progress.tell(number + 1)
+            bar.tell(number + 1)
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
     for name, value in {"steps": base.steps, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")

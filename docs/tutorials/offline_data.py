@@ -20,11 +20,11 @@ from minari.data_collector import EpisodeBuffer
 
 import stb_gym
 from agents.presets import configure
-from stb_gym.output import Progress
+from stb_gym.output import ProgressBar
 
 ENV = "stb_gym/ShutTheBox-v0"
 METER = stb_gym.RegretMeter(gym.make(ENV))
-OPTIMUM, TABLES = METER.solution, METER.solution.tables  # N = 5,622 nodes: a position and a roll; A = 62 actions
+OPTIMUM, TABLES = METER.solution, METER.solution.tables  # N = 5,622 states: a position and a roll; A = 62 actions
 NETWORK = {"batch_size": 64, "learning_rate": 1e-3, "gamma": 1.0, "target_update_interval": 100}
 
 
@@ -51,7 +51,7 @@ def exploring(learner):
 
 def one_hot(actions):
     """Return the [N, A] probabilities of a policy of actions [N]."""
-    return np.eye(TABLES.actions)[actions] * TABLES.legal
+    return np.eye(TABLES.num_actions)[actions] * TABLES.legal
 
 
 def play(policy, episodes, seed):
@@ -62,7 +62,7 @@ def play(policy, episodes, seed):
     observations, masks, steps = [observation], [info["action_mask"]], []
     lengths, over = np.zeros(episodes, int), np.zeros(episodes, bool)
     while not over.all():  # games that are over begin again, which is not recorded
-        probabilities = policy[envs.nodes]
+        probabilities = policy[envs.states]
         upper = probabilities.cumsum(axis=1)
         action = (upper > draws.random((episodes, 1)) * upper[:, -1:]).argmax(axis=1)
         observation, reward, terminated, _, info = envs.step(action)
@@ -108,7 +108,7 @@ def read(dataset):
     observations = np.concatenate([episode.observations[:-1] for episode in episodes])
     return SimpleNamespace(
         observations=observations,
-        nodes=TABLES.find_nodes(observations),
+        states=TABLES.find_states(observations),
         actions=np.concatenate([episode.actions for episode in episodes]),
         rewards=np.concatenate([episode.rewards for episode in episodes]).astype(np.float32),
         terminations=np.concatenate([episode.terminations for episode in episodes]),
@@ -118,9 +118,9 @@ def read(dataset):
 
 
 def clone(data):
-    """Return the policy [N, A] of the most frequent actions; uniform over legal actions at nodes without data."""
-    counts = np.zeros((TABLES.nodes, TABLES.actions))
-    np.add.at(counts, (data.nodes, data.actions), 1)
+    """Return the policy [N, A] of the most frequent actions; uniform over legal actions at states without data."""
+    counts = np.zeros((TABLES.num_states, TABLES.num_actions))
+    np.add.at(counts, (data.states, data.actions), 1)
     chosen = TABLES.legal & (counts == counts.max(axis=1, keepdims=True))
     return chosen / chosen.sum(axis=1, keepdims=True).clip(min=1)
 
@@ -128,7 +128,7 @@ def clone(data):
 def fit(learner, data, steps):
     """Train a learner of d3rlpy and return it."""
     arrays = data.observations, data.actions, data.rewards, data.terminations
-    buffer = d3rlpy.dataset.MDPDataset(*arrays, action_size=TABLES.actions)
+    buffer = d3rlpy.dataset.MDPDataset(*arrays, action_size=TABLES.num_actions)
     silent = d3rlpy.logging.NoopAdapterFactory()
     learner.fit(buffer, steps, n_steps_per_epoch=steps, logger_adapter=silent, show_progress=False)
     return learner
@@ -149,7 +149,7 @@ def cql_regrets(data, steps):
 
 def importance_sampling(data, target):
     """Estimate the mean points of a policy [N, A] by weighted importance sampling."""
-    weights = np.multiply.reduceat(target[data.nodes, data.actions] / data.probabilities, data.starts)
+    weights = np.multiply.reduceat(target[data.states, data.actions] / data.probabilities, data.starts)
     points = -np.add.reduceat(data.rewards, data.starts)
     return weights @ points / weights.sum()
 
@@ -158,11 +158,11 @@ def fitted_q_evaluation(data, target, steps):
     """Estimate the mean points of a deterministic policy [N, A] by d3rlpy's fitted Q evaluation."""
     scale = 0.1  # d3rlpy's loss is quadratic for errors below 1 only
     actions = torch.as_tensor(target.argmax(axis=1))
-    policy = SimpleNamespace(predict_best_action=lambda seen: actions[TABLES.find_nodes(seen.numpy())])
+    policy = SimpleNamespace(predict_best_action=lambda seen: actions[TABLES.find_states(seen.numpy())])
     config = d3rlpy.ope.FQEConfig(reward_scaler=d3rlpy.preprocessing.MultiplyRewardScaler(scale), **NETWORK)
     evaluator = fit(d3rlpy.ope.DiscreteFQE(SimpleNamespace(impl=policy), config, device="cpu:0"), data, steps)
     first = data.observations[data.starts]
-    return -evaluator.predict_value(first, actions[data.nodes[data.starts]].numpy()).mean() / scale
+    return -evaluator.predict_value(first, actions[data.states[data.starts]].numpy()).mean() / scale
 
 
 def main(steps, episodes=2_000, seed=0, folder="offline-data"):
@@ -178,9 +178,9 @@ def main(steps, episodes=2_000, seed=0, folder="offline-data"):
     print("| data set | mean points | regret | regret of clone | of CQL, no masks | of CQL, masked ", end="")
     print(f"| importance sampling, exact {exact:.1f} | fitted Q evaluation, exact {exact:.1f} |")
     print("| --- |" + " ---: |" * 7)
-    with Progress("data sets learned from", len(policies), "data sets") as progress:
+    with ProgressBar("data sets learned from", len(policies), "data sets") as bar:
         for done, (name, policy) in enumerate(policies.items()):
-            progress.tell(done, note=name)
+            bar.tell(done, note=name)
             data = read(write(name, policy, episodes, seed))
             behaviour, cloned = OPTIMUM.evaluate(policy), OPTIMUM.evaluate(clone(data))
             measured = (behaviour.value, behaviour.regret, cloned.regret, *cql_regrets(data, steps))

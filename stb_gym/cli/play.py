@@ -176,7 +176,7 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
         policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
-    size = BYTES_OF_MOVE * len(compile_game(game).edge_node)
+    size = BYTES_OF_MOVE * len(compile_game(game).pair_state)
     if size > LARGE_PAGE:
         say(f"stb-gym: the page will have about {size / 1e6:.1f} MB", error=True)
     write_text(out, explorer_page(game, policy, run))

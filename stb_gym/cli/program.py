@@ -33,7 +33,7 @@ COMMANDS: Mapping[str, Callable[..., Any]] = {
     "evaluate": turn.evaluate,
     "simulate": turn.simulate,
     "compare": turn.compare,
-    "states": turn.states,
+    "afterstates": turn.afterstates,
     "advise": turn.advise,
     "ask": text.ask,
     "grade": text.grade,
@@ -53,7 +53,7 @@ WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
 HELP_RULES = "--help-rules"
 RULE, WHERE = "rule_", "where_"  # prefixes of the parameters of a game's rules and positions
 
-SCHEMA = 1  # of the JSON: increased when a key goes, is renamed or changes its meaning
+SCHEMA = 2  # of the JSON: increased when a key goes, is renamed or changes its meaning
 FEW = 10  # values that are printed in one line
 IN_TITLE = ("game", "rules", "title", "unit")
 ONLY_JSON = ("game", "rules", "unit", "optimum", "agreement", "mean_throws", "costliest_mistake")  # of a row

@@ -27,11 +27,11 @@ from stb_gym.games import (
     title,
     words_of,
 )
-from stb_gym.large import BoardValues, evaluate_boards
+from stb_gym.large import LargeSolution, evaluate_large
 from stb_gym.measure import (
     RegretMeter,
+    bundled_policies,
     is_policy,
-    kept_policies,
     load_policy,
     mistakes_in_json,
     pocket_card,
@@ -63,7 +63,7 @@ MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
 PICTURES = ("png", "svg", "pdf")
 CERTIFIED = (
-    "states", "nodes", "largest_error", "largest_relative_error", "optimal_actions_agree", "sha256",
+    "afterstates", "states", "largest_error", "largest_relative_error", "optimal_actions_agree", "sha256",
 )  # fmt: skip
 
 
@@ -192,7 +192,7 @@ def list_all() -> Answer:
             for name, rules in GAMES.items()
             if entry_of(rules).variants
         },
-        "policies": kept_policies(),
+        "policies": bundled_policies(),
     }
 
 
@@ -232,8 +232,13 @@ def _variant(changes: Game, name: str) -> Answer:
     try:
         game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
         score, shut = perfect_play(game, "score"), perfect_play(game, "shut")
-        states = score.tables.states if isinstance(score, Solution) else score.utility.size
-        found = {"rules": all_rules(game), "states": states, "value": score.value, "shut_probability": shut.value}
+        afterstates = score.tables.num_afterstates if isinstance(score, Solution) else score.utility.size
+        found = {
+            "rules": all_rules(game),
+            "afterstates": afterstates,
+            "value": score.value,
+            "shut_probability": shut.value,
+        }
     except ValueError as error:
         found = {"refused": str(error)}
     return row | found | {"plays": variant.rules}
@@ -259,18 +264,18 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
     best = perfect_play(game, objective, worst=worst, exact=exact)
     answer = heading(game, objective_of(game, objective))
     answer |= {"play": "worst" if worst else "best", "value": float(best.value)}
-    held, dice = game.start()
+    progress, dice = game.start()
     first_rolls = rolls(game, dice).shown
     if isinstance(best, Solution):
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
-        answer |= {"states": best.tables.states, "decision_nodes": len(best.tables.decisions)}
-        values = [float(best.node_value[node]) for node in best.tables.nodes_of(best.tables.start)]
+        answer |= {"afterstates": best.tables.num_afterstates, "decisions": len(best.tables.decisions)}
+        values = [float(best.state_values[state]) for state in best.tables.states_of(best.tables.start)]
     else:
-        answer["states"] = best.utility.size
+        answer["afterstates"] = best.utility.size
         sign = best.objective.sign
-        values = [sign * choice_at(best, held, dice, roll).utility + 0.0 for roll in first_rolls]
+        values = [sign * choice_at(best, progress, dice, roll).utility + 0.0 for roll in first_rolls]
     return answer | {"by_first_roll": dict(zip(map(words_of(game).roll, first_rolls), values, strict=True))}
 
 
@@ -296,7 +301,7 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
     Args:
         game: the rules.
         objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
-        out: Save the values of all states in fractions in this file.
+        out: Save the values of all afterstates in fractions in this file.
     """
     found = certify_game(game, objective)
     if out is not None:
@@ -319,7 +324,7 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         objective: Evaluate by this objective instead of that of the file.
     """
     rows = []
-    names = policy or kept_policies()
+    names = policy or bundled_policies()
     for name in tracked(names, "policies evaluated", "policies", len(names)):
         saved = read_policy(name)
         found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)
@@ -388,11 +393,11 @@ def evaluate(
     return answer
 
 
-def _evaluate_against(best: Solution | BoardValues, policy: Any, illegal: str = "raise") -> Any:
+def _evaluate_against(best: Solution | LargeSolution, policy: Any, illegal: str = "raise") -> Any:
     """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
     if isinstance(best, Solution):
         return best.evaluate(policy, illegal)
-    return evaluate_boards(best, policy)
+    return evaluate_large(best, policy)
 
 
 def _numbers(policy: str, found: Any) -> Answer:
@@ -495,8 +500,8 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     }
 
 
-def states(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
-    """List every state before a throw with its value.
+def afterstates(game: Game, *, objective: str = "score", place: Place = Place()) -> Answer:
+    """List every afterstate before a throw with its value.
 
     Args:
         game: the rules.
@@ -504,18 +509,22 @@ def states(game: Game, *, objective: str = "score", place: Place = Place()) -> A
         place: the place in a round.
 
     Returns:
-        By state the value and the ways to the perfect score in exactly 0, 1, 2 ... throws. Every throw of single dice
-        and every legal move counts as a way of its own.
+        By afterstate the value and the ways to the perfect score in exactly 0, 1, 2 ... throws. Every throw of single
+        dice and every legal move counts as a way of its own.
     """
     turn = place.turn(game, objective)
     solution = turn.best if turn else solve_turn(game, objective)
     tables = solution.tables
-    columns, ways = solution.states(), ways_to_shut(tables, exact=True).tolist()
+    columns, ways = solution.afterstates(), ways_to_shut(tables, exact=True).tolist()
     rows = [
-        {"state": columns["state"][state], "value": columns["value"][state], "ways": ways[state]}
-        for state in tables.dice.nonzero()[0].tolist()
+        {
+            "afterstate": columns["afterstate"][afterstate],
+            "value": columns["value"][afterstate],
+            "ways": ways[afterstate],
+        }
+        for afterstate in tables.dice.nonzero()[0].tolist()
     ]
-    return heading(game, solution.objective, turn) | {"states": rows}
+    return heading(game, solution.objective, turn) | {"afterstates": rows}
 
 
 def advise(
@@ -550,7 +559,7 @@ def advise(
     if out is not None:
         check_choice("kind of picture", Path(out).suffix.removeprefix(".").lower(), PICTURES)
     words = words_of(game)
-    held, dice, roll = words.locate(where)
+    progress, dice, roll = words.locate(where)
     turn = place.turn(game, objective)
     best = turn.best if turn else perfect_play(game, objective)
     answer = heading(game, best.objective, turn)
@@ -568,28 +577,28 @@ def advise(
         return answer | {"tree": tree}
     sign = best.objective.sign
     if roll is not None:
-        choice = choice_at(best, held, dice, roll)
+        choice = choice_at(best, progress, dice, roll)
         moves = [
             {**words.move(move.action, move.dice > 0), "value": sign * after + 0.0, "regret": loss}
             for move, after, loss in zip(choice.moves, choice.after, choice.loss, strict=True)
         ]
         moves.sort(key=itemgetter("regret"))
         return answer | {
-            "node": words.node(held, dice, roll),
+            "state": words.state(progress, dice, roll),
             "value": sign * choice.utility + 0.0,
             "moves": moves,
         }
     shown, rows = rolls(game, dice), []
     for roll, count in zip(shown.shown, shown.counts.tolist(), strict=True):
-        choice = choice_at(best, held, dice, roll)
+        choice = choice_at(best, progress, dice, roll)
         rows.append(
             {
                 "roll": words.roll(roll),
                 "chance": count / len(shown.of_throw),
                 "moves": [words.move(move.action, move.dice > 0) for move in choice.best],
-                "leaves": [words.state(move.held, move.dice) for move in choice.best],
+                "leaves": [words.afterstate(move.progress, move.dice) for move in choice.best],
                 "value": sign * choice.utility + 0.0,
             }
         )
     value = sum(row["chance"] * row["value"] for row in rows)
-    return answer | {"board": words.state(held, dice), "value": value, "rolls": rows}
+    return answer | {"board": words.afterstate(progress, dice), "value": value, "rolls": rows}

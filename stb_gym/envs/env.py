@@ -51,7 +51,7 @@ class StepperEnv:
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
     np_random: np.random.Generator
     _spec: EnvSpec | None = None
-    _node: Any  # an integer, or [B]
+    _state: Any  # an integer, or [B]
     _throw: Any
 
     def __init__(
@@ -111,7 +111,7 @@ class StepperEnv:
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
-        return self.stepper.masks(self._node).view(np.bool_)
+        return self.stepper.masks(self._state).view(np.bool_)
 
     @property
     def transitions(self) -> TableStepper:
@@ -125,13 +125,13 @@ class StepperEnv:
         raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
 
     @checked
-    def node(self, observation: Observation) -> Any:
-        """Return the node of an observation [O], or the nodes [B] of observations [B, O], as the stepper numbers them.
+    def find_states(self, observation: Observation) -> Any:
+        """Return the state of an observation [O], or the states [B] of observations [B, O], by the stepper's numbers.
 
         Raises:
             ValueError: if the game never shows such an observation.
         """
-        return self.stepper.find(np.asarray(observation))
+        return self.stepper.find_states(np.asarray(observation))
 
     @property
     def afterstate_space(self) -> gym.spaces.Box:
@@ -161,9 +161,9 @@ class StepperEnv:
             >>> env.afterstates()[2].astype(int).tolist()
             [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
         """
-        nodes = np.atleast_1d(self._node if observations is None else self.node(observations))
-        index, action = self.stepper.legal_moves(nodes)
-        return index, action, self.stepper.unthrown(self.stepper.after(nodes.take(index), action))
+        states = np.atleast_1d(self._state if observations is None else self.find_states(observations))
+        index, action = self.stepper.legal_moves(states)
+        return index, action, self.stepper.observe_afterstates(self.stepper.afterstates(states.take(index), action))
 
     @property
     def _played(self) -> str:
@@ -182,14 +182,14 @@ class StepperEnv:
         self._check_begun()
         return {
             "of": self._played,
-            "node": copy(self._node),
+            "state": copy(self._state),
             "throw": copy(self._throw),
             "random": self.np_random.bit_generator.state,
         }
 
     def _limits(self) -> dict[str, int]:
         """Return the names of the numbers in a snapshot, each with an integer that it is below."""
-        return {"node": self.stepper.forfeit + 1, "throw": self.stepper.throws}
+        return {"state": self.stepper.illegal_state + 1, "throw": self.stepper.num_throws}
 
     def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...]) -> dict[str, IntArray]:
         """Read the numbers of a snapshot, arrays of a shape, and restore its random numbers.
@@ -208,8 +208,8 @@ class StepperEnv:
                 found: dict[str, IntArray] = {
                     name: numbers.astype(np.int64) for name, numbers in zip(limits, given, strict=True)
                 }
-                node, throw = found["node"], found["throw"]
-                if np.array_equal(self.stepper.nodes(self.stepper.state_of(node), throw), node):
+                state, throw = found["state"], found["throw"]
+                if np.array_equal(self.stepper.states(self.stepper.origin_of(state), throw), state):
                     restore_generator(self.np_random, snapshot["random"])
                     return found
         except (KeyError, IndexError, TypeError, ValueError):
@@ -233,7 +233,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     Args:
         game: the name of a game, or a rules object.
         objective: what is rewarded at the end: "score" or another name that `stb_gym.solve` takes, an `Objective`, or a
-            function from final scores [S] to utilities [S].
+            function from final scores [T] to utilities [T].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, "human" for a window, or None.
         observation_dtype: a NumPy type of integers or floats for observations. The default suits networks that do not
@@ -277,13 +277,13 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
     ):
         super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
         self.observation_space = self._single_space
-        self.action_space = gym.spaces.Discrete(self.stepper.actions)
+        self.action_space = gym.spaces.Discrete(self.stepper.num_actions)
         self._first = self.stepper.beginnings({})
-        self._node = self.stepper.forfeit
+        self._state = self.stepper.illegal_state
         self._throw = 0
         self._over = True
-        self._last: tuple[int, int, int] | None = None  # the node, throw and action before, for pictures
-        self._reached = self._node  # by the last step
+        self._last: tuple[int, int, int] | None = None  # the state, throw and action before, for pictures
+        self._reached = self._state  # by the last step
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -303,15 +303,15 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
         if seed is not None:
             check_integer("seed", seed, 0, LARGEST_SEED)
             super().reset(seed=int(seed))
-        state, throws = self.stepper.beginnings(options_of(options)) if options else self._first
+        afterstate, throws = self.stepper.beginnings(options_of(options)) if options else self._first
         self._throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
-        self._node = int(self.stepper.nodes(state, self._throw))
+        self._state = int(self.stepper.states(afterstate, self._throw))
         self._last = None
         self._begun = True
         self._over = False
         if self._window is not None:
             self.render()
-        return self.stepper.observe(self._node), self._info()
+        return self.stepper.observe(self._state), self._info()
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again.
@@ -332,29 +332,29 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             action = operator.index(action)
         except TypeError:
             raise TypeError(
-                f"action must be an integer from 0 to {stepper.actions - 1}, not {quoted(action)}"
+                f"action must be an integer from 0 to {stepper.num_actions - 1}, not {quoted(action)}"
             ) from None
-        if not 0 <= action < stepper.actions:
-            raise ValueError(f"action must be from 0 to {stepper.actions - 1}, not {quoted(action)}")
-        state = int(stepper.after(self._node, action))
-        if self.illegal == "raise" and state == stepper.forfeit_state:
-            raise ValueError(f"action {action} is illegal at {stepper.describe(self._node)}")
-        self._last = self._node, self._throw, action
+        if not 0 <= action < stepper.num_actions:
+            raise ValueError(f"action must be from 0 to {stepper.num_actions - 1}, not {quoted(action)}")
+        afterstate = int(stepper.afterstates(self._state, action))
+        if self.illegal == "raise" and afterstate == stepper.illegal_afterstate:
+            raise ValueError(f"action {action} is illegal at {stepper.describe(self._state)}")
+        self._last = self._state, self._throw, action
         # Of 64 random bits, the remainder favours low throws by less than throws / 2**64.
-        self._throw = self.np_random.bit_generator.random_raw() % stepper.throws
-        self._node = self._reached = int(stepper.nodes(state, self._throw))
+        self._throw = self.np_random.bit_generator.random_raw() % stepper.num_throws
+        self._state = self._reached = int(stepper.states(afterstate, self._throw))
         if self._window is not None:
             self.render()
-        ending = stepper.ending(self._node)
+        ending = stepper.ending(self._state)
         if ending == 0:
-            return stepper.observe(self._node), 0.0, False, False, self._info()
+            return stepper.observe(self._state), 0.0, False, False, self._info()
         self._over = True
-        info = self._info(int(stepper.ending_scores[ending]), self._node == stepper.forfeit)
-        return stepper.observe(self._node), float(self.rewards[ending]), True, False, info
+        info = self._info(int(stepper.ending_scores[ending]), self._state == stepper.illegal_state)
+        return stepper.observe(self._state), float(self.rewards[ending]), True, False, info
 
     def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:
         """Return the info of a step or a reset: the same keys in all of them, as recorders of play need."""
-        mask = self.stepper.masks(self._node)
+        mask = self.stepper.masks(self._state)
         return {"action_mask": mask, "final_score": final_score, "illegal_action": illegal_action}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -372,9 +372,9 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
 
     def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
         """Go on from the numbers of a snapshot."""
-        self._node = int(numbers["node"])
+        self._state = int(numbers["state"])
         self._throw = int(numbers["throw"])
-        self._over = bool(self.stepper.ending(self._node))
+        self._over = bool(self.stepper.ending(self._state))
         self._last = None
         self._begun = True
 
@@ -390,7 +390,7 @@ class TurnEnv(StepperEnv, gym.Env[Observation, np.int64]):
             RuntimeError: before the first reset.
         """
         self._check_begun()
-        drawn = draw(self.stepper, self._node, self._throw, self._last, self.render_mode, self._beside(0))
+        drawn = draw(self.stepper, self._state, self._throw, self._last, self.render_mode, self._beside(0))
         if self._window is None:
             return drawn
         self._window.show(drawn)
@@ -422,7 +422,7 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
     Example:
         >>> import stb_gym
         >>> from stb_gym.envs import stepper_of
-        >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).actions
+        >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).num_actions
         757
     """
     check_choice("stepper", kind, [None, "tables", "boards"])

@@ -1,8 +1,8 @@
 """Step through a box that is too large for tables: moves are computed from the board when they are needed.
 
 A *board* is a bit mask of open tiles. A *case* is what was thrown: a number of dice and a roll. Two more cases have no
-roll: the end of a turn, and the forfeit. Each case has a fixed set of moves. A move takes tiles, and is legal at boards
-where all of them are open:
+roll: the end of a turn, and the illegal state. Each case has a fixed set of moves. A move takes tiles, and is legal at
+boards where all of them are open:
 
     board & taken == taken
 """
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import Game, IntArray, freeze, rolls
-from stb_gym.large import boards_of
+from stb_gym.large import box_of
 from stb_gym.output import quoted
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
@@ -25,9 +25,9 @@ NEVER = 1 << 30  # a tile that no board has: the move is not allowed
 class LargeStepper(Stepper):
     """A stepper that computes everything from the board.
 
-    States and nodes are packed into integers:
+    Afterstates and states are packed into integers:
 
-        state = number of dice << bits | board        node = case << bits | board
+        afterstate = number of dice << bits | board        state = case << bits | board
 
     The start board is met on the first throw of a turn only, which may allow other moves.
 
@@ -40,23 +40,23 @@ class LargeStepper(Stepper):
     """
 
     def __init__(self, game: Game, observation_dtype: str):
-        boards = boards_of(game)
+        box = box_of(game)
         self.game = game
-        self.throws = game.faces**game.dice
-        self.actions = len(game.actions)
-        self.ending_scores = np.concatenate(([0], boards.scores, boards.scores[-1:]))
-        self._boards = boards
+        self.num_throws = game.faces**game.dice
+        self.num_actions = len(game.actions)
+        self.ending_scores = np.concatenate(([0], box.scores, box.scores[-1:]))
+        self._box = box
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
 
-        # The cases: every roll of every number of dice, then the end, then the forfeit.
+        # The cases: every roll of every number of dice, then the end, then the illegal state.
         dice_of_case: list[int] = []
         first_case = np.zeros(game.dice + 1, np.int64)
-        self._case_of_throw = np.zeros((game.dice + 2, self.throws), np.int64)
-        for dice in boards.game.throws:
+        self._case_of_throw = np.zeros((game.dice + 2, self.num_throws), np.int64)
+        for dice in box.game.throws:
             table = rolls(game, dice)
             first_case[dice] = len(dice_of_case)
-            self._case_of_throw[dice] = first_case[dice] + np.resize(table.of_throw, self.throws)
+            self._case_of_throw[dice] = first_case[dice] + np.resize(table.of_throw, self.num_throws)
             dice_of_case += [dice] * len(table.counts)
         self._end = len(dice_of_case)
         forfeit_dice = game.dice + 1  # a number of its own
@@ -65,17 +65,17 @@ class LargeStepper(Stepper):
         self._dice = np.array([*dice_of_case, 0, forfeit_dice])
 
         # By case on later throws, then by case on the first throw: which actions are moves.
-        case_of_move = first_case[boards.dice] + boards.roll
-        self._is_move = np.zeros((2 * len(self._dice), self.actions), np.bool_)
-        self._is_move[case_of_move, boards.action] = boards.later
-        self._is_move[len(self._dice) + case_of_move, boards.action] = boards.first
-        self._taken = np.zeros(self.actions, np.int64)
-        self._taken[boards.action] = boards.taken
+        case_of_move = first_case[box.dice] + box.roll
+        self._is_move = np.zeros((2 * len(self._dice), self.num_actions), np.bool_)
+        self._is_move[case_of_move, box.action] = box.later
+        self._is_move[len(self._dice) + case_of_move, box.action] = box.first
+        self._taken = np.zeros(self.num_actions, np.int64)
+        self._taken[box.action] = box.taken
         # The moves of each row lie in a slice of actions: that slice, and the tiles that each of its actions takes.
         self._moves = []
         for is_move in self._is_move:
             action = np.flatnonzero(is_move)
-            actions = slice(action.min(initial=self.actions), action.max(initial=-1) + 1)
+            actions = slice(action.min(initial=self.num_actions), action.max(initial=-1) + 1)
             self._moves.append((actions, np.where(is_move, self._taken, NEVER)[actions, None].astype(np.int32)))
 
         # In an observation, the first numbers stand for one tile each, and the others for one roll each.
@@ -83,8 +83,8 @@ class LargeStepper(Stepper):
         self._shown_rolls = np.eye(len(self._dice), self._end, dtype=observation_dtype)
 
         self.start = game.dice << self._bits | self._full
-        self.forfeit_state = forfeit_dice << self._bits
-        self.forfeit = self._end + 1 << self._bits
+        self.illegal_afterstate = forfeit_dice << self._bits
+        self.illegal_state = self._end + 1 << self._bits
         freeze(vars(self))
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -95,46 +95,46 @@ class LargeStepper(Stepper):
     def longest(self) -> int:
         return self._full.bit_count()  # every move takes a tile or ends the turn
 
-    def nodes(self, states: Any, throws: Any) -> Any:
-        board, dice = self._split(states)
+    def states(self, afterstates: Any, throws: Any) -> Any:
+        board, dice = self._split(afterstates)
         return self._case_of_throw[dice, throws] << self._bits | board
 
-    def after(self, nodes: Any, actions: Any) -> Any:
-        board, _ = self._split(nodes)
+    def afterstates(self, states: Any, actions: Any) -> Any:
+        board, _ = self._split(states)
         taken = self._taken[actions]
         left = board & ~taken
         dice = self._next_dice(left, actions)
-        legal = self._is_move[self._row(nodes), actions] & (board & taken == taken) & (dice >= 0)
-        return np.where(legal, dice << self._bits | left, self.forfeit_state)[()]
+        legal = self._is_move[self._row(states), actions] & (board & taken == taken) & (dice >= 0)
+        return np.where(legal, dice << self._bits | left, self.illegal_afterstate)[()]
 
-    def ending(self, nodes: Any) -> Any:
-        over = np.ones(np.size(nodes), np.bool_)
-        for places, _, legal in self._legal(nodes):
+    def ending(self, states: Any) -> Any:
+        over = np.ones(np.size(states), np.bool_)
+        for places, _, legal in self._legal(states):
             over[places] = ~legal.any(axis=0)
-        board, _ = self._split(nodes)
-        place = self._boards.scores.searchsorted(self._boards.final_scores(board))
-        ending = (place + 1) * over.reshape(np.shape(nodes))
-        return np.where(np.equal(nodes, self.forfeit), len(self.ending_scores) - 1, ending)[()]
+        board, _ = self._split(states)
+        place = self._box.scores.searchsorted(self._box.final_scores(board))
+        ending = (place + 1) * over.reshape(np.shape(states))
+        return np.where(np.equal(states, self.illegal_state), len(self.ending_scores) - 1, ending)[()]
 
-    def observe(self, nodes: Any) -> NDArray[Any]:
-        board, case = self._split(np.asarray(nodes))
+    def observe(self, states: Any) -> NDArray[Any]:
+        board, case = self._split(np.asarray(states))
         four_bytes = np.asarray(board, "<u4")[..., None].view(np.uint8)
         tiles = np.unpackbits(four_bytes, axis=-1, count=self._tiles, bitorder="little")
         return np.concatenate((tiles.astype(self._shown_rolls.dtype), self._shown_rolls[case]), axis=-1)
 
-    def masks(self, nodes: Any) -> NDArray[np.int8]:
-        masks = np.zeros((np.size(nodes), self.actions), np.bool_)
-        for places, actions, legal in self._legal(nodes):
+    def masks(self, states: Any) -> NDArray[np.int8]:
+        masks = np.zeros((np.size(states), self.num_actions), np.bool_)
+        for places, actions, legal in self._legal(states):
             masks[places, actions] = legal.T
-        return masks.view(np.int8).reshape(*np.shape(nodes), self.actions)
+        return masks.view(np.int8).reshape(*np.shape(states), self.num_actions)
 
-    def _legal(self, nodes: Any) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
-        """Yield the legal moves at nodes of any shape, one row of `_moves` after another.
+    def _legal(self, states: Any) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
+        """Yield the legal moves at states of any shape, one row of `_moves` after another.
 
         Yields:
-            The flat indices of the P nodes of the row, the slice of its K actions, and [K, P] whether these are legal.
+            The flat indices of the P states of the row, the slice of its K actions, and [K, P] whether these are legal.
         """
-        flat = np.ravel(nodes)
+        flat = np.ravel(states)
         row = self._row(flat)
         board = self._split(flat)[0].astype(np.int32)
         for each in set(row.tolist()):
@@ -142,26 +142,26 @@ class LargeStepper(Stepper):
             actions, taken = self._moves[each]
             open_tiles = board[places]
             legal = open_tiles & taken == taken
-            if len(self._boards.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
+            if len(self._box.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
                 action = np.arange(actions.start, actions.stop)[:, None]
                 legal &= self._next_dice(open_tiles & ~taken, action) >= 0
             yield places, actions, legal
 
-    def state_of(self, nodes: Any) -> Any:
-        board, case = self._split(nodes)
+    def origin_of(self, states: Any) -> Any:
+        board, case = self._split(states)
         return self._dice[case] << self._bits | board
 
-    def position(self, states: Any) -> tuple[Any, Any]:
-        board, dice = self._split(states)
-        forfeit = np.equal(states, self.forfeit_state)
-        return np.where(forfeit, self._full, board)[()], np.where(forfeit, 0, dice)[()]
+    def position(self, afterstates: Any) -> tuple[Any, Any]:
+        board, dice = self._split(afterstates)
+        illegal_state = np.equal(afterstates, self.illegal_afterstate)
+        return np.where(illegal_state, self._full, board)[()], np.where(illegal_state, 0, dice)[()]
 
-    def find_state(self, held: Any, dice: Any) -> Any:
-        if np.any((held & ~self._full != 0) | (dice < 0) | (dice > self.game.dice)):
-            raise ValueError(f"a turn of {self.game} never comes to {quoted((held, dice))}")
-        return dice << self._bits | held
+    def find_afterstate(self, progress: Any, dice: Any) -> Any:
+        if np.any((progress & ~self._full != 0) | (dice < 0) | (dice > self.game.dice)):
+            raise ValueError(f"a turn of {self.game} never comes to {quoted((progress, dice))}")
+        return dice << self._bits | progress
 
-    def find(self, observations: NDArray[Any]) -> Any:
+    def find_states(self, observations: NDArray[Any]) -> Any:
         width = len(self.game.observation_high)
         if observations.ndim not in (1, 2) or observations.shape[-1] != width:
             raise ValueError(f"an observation of {self.game} has {width} numbers, not shape {observations.shape}")
@@ -169,34 +169,34 @@ class LargeStepper(Stepper):
         board = (rows[:, : self._tiles] > 0) @ (1 << np.arange(self._tiles)) & self._full
         shown = rows[:, self._tiles :] > 0
         thrown = shown.any(axis=1)
-        nodes = np.where(thrown, shown.argmax(axis=1), self._end) << self._bits | board
+        states = np.where(thrown, shown.argmax(axis=1), self._end) << self._bits | board
         # Without an open tile nothing is thrown. Nor is it after a first throw that leaves no move.
         occurs = (thrown == (board > 0)) | (board == self._full)
-        occurs &= (self.observe(nodes) == rows).all(axis=1)
+        occurs &= (self.observe(states) == rows).all(axis=1)
         if not occurs.all():
             raise ValueError(f"{rows[occurs.argmin()].tolist()} is no observation of {self.game}")
-        return nodes.reshape(observations.shape[:-1])[()]
+        return states.reshape(observations.shape[:-1])[()]
 
-    def unthrown(self, states: IntArray) -> NDArray[Any]:
-        board, _ = self._split(states)
-        _, dice = self.position(states)
+    def observe_afterstates(self, afterstates: IntArray) -> NDArray[Any]:
+        board, _ = self._split(afterstates)
+        _, dice = self.position(afterstates)
         seen = self.observe(self._end << self._bits | board)
         return np.column_stack((seen, dice.astype(seen.dtype)))
 
     def _split(self, packed: Any) -> tuple[Any, Any]:
-        """Return the boards of states or nodes, and the number of dice or the case of each."""
+        """Return the boards of afterstates or states, and the number of dice or the case of each."""
         return packed & (1 << self._bits) - 1, packed >> self._bits
 
-    def _row(self, nodes: Any) -> Any:
-        """Return the rows of nodes in `_is_move` and `_moves`."""
-        board, case = self._split(nodes)
+    def _row(self, states: Any) -> Any:
+        """Return the rows of states in `_is_move` and `_moves`."""
+        board, case = self._split(states)
         return case + len(self._dice) * (board == self._full)
 
     def _next_dice(self, left: IntArray, action: IntArray) -> IntArray:
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
-        if len(self._boards.game.throws) == 1:
+        if len(self._box.game.throws) == 1:
             return np.where((left > 0) & (self._taken[action] > 0), self.game.dice, 0)
-        return self._boards.next_dice(left, action)
+        return self._box.next_dice(left, action)
 
 
 @lru_cache(maxsize=16, typed=True)

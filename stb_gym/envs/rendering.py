@@ -16,15 +16,15 @@ def draw_nothing() -> None:
 
 
 def draw(
-    stepper: Stepper, node: int, throw: int, last: tuple[int, int, int] | None, render_mode: str | None, beside: str
+    stepper: Stepper, state: int, throw: int, last: tuple[int, int, int] | None, render_mode: str | None, beside: str
 ) -> Any:
     """Draw a position.
 
     Args:
         stepper: the game.
-        node: the node to draw.
+        state: the state to draw.
         throw: the throw that led there.
-        last: the node and the throw before, and the action; None at the beginning of a turn.
+        last: the state and the throw before, and the action; None at the beginning of a turn.
         render_mode: "ansi", "rgb_array", "human" or None.
         beside: words that come first.
 
@@ -35,30 +35,32 @@ def draw(
         draw_nothing()
         return None
     words = words_of(stepper.game)
-    held, dice, faces = _position(stepper, node, throw)
-    forfeit = node == stepper.forfeit
+    progress, dice, faces = _position(stepper, state, throw)
+    illegal_state = state == stepper.illegal_state
     if render_mode == "ansi":
-        score = words.score(stepper.game.final_score(held))
-        return _join("\n", beside, f"{FORFEIT} with {score}" if forfeit else "", words.text(held, dice, faces))
-    if forfeit:
-        return words.picture(held, dice, (), _join(". ", beside, FORFEIT))
+        score = words.score(stepper.game.final_score(progress))
+        return _join(
+            "\n", beside, f"{FORFEIT} with {score}" if illegal_state else "", words.text(progress, dice, faces)
+        )
+    if illegal_state:
+        return words.picture(progress, dice, (), _join(". ", beside, FORFEIT))
     moved = ""
     if last is not None:
         _, _, faces_before = _position(stepper, *last[:2])
         moved = words.move_in_words(words.move(last[2], dice > 0), stepper.game.roll_of(faces_before))
     if dice == 0:
         caption = _join(": ", moved, "the turn ends")
-    elif stepper.ending(node) == 0:
+    elif stepper.ending(state) == 0:
         caption = moved or "first throw"
     else:
-        caption = _join(". ", moved, words.no_move(held, dice, faces))
-    return words.picture(held, dice, faces, _join(". ", beside, caption))
+        caption = _join(". ", moved, words.no_move(progress, dice, faces))
+    return words.picture(progress, dice, faces, _join(". ", beside, caption))
 
 
-def _position(stepper: Stepper, node: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
-    """Return `held`, the number of dice, and their faces at a node."""
-    held, dice = (int(number) for number in stepper.position(stepper.state_of(node)))
-    return held, dice, throw_faces(throw, dice, stepper.game.faces)
+def _position(stepper: Stepper, state: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
+    """Return `progress`, the number of dice, and their faces at a state."""
+    progress, dice = (int(number) for number in stepper.position(stepper.origin_of(state)))
+    return progress, dice, throw_faces(throw, dice, stepper.game.faces)
 
 
 def _join(separator: str, *parts: str) -> str:

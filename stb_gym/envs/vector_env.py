@@ -86,17 +86,20 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
-        self.single_action_space = gym.spaces.Discrete(self.stepper.actions)
+        self.single_action_space = gym.spaces.Discrete(self.stepper.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._first = self.stepper.beginnings({})
-        self._node: IntArray = np.full(num_envs, self.stepper.forfeit)
+        self._state: IntArray = np.full(num_envs, self.stepper.illegal_state)
         self._throw: IntArray = np.zeros(num_envs, np.int64)
         self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
         self._choices: np.random.Generator | None = None  # of `legal_sample`
-        self._after = self._reached = self._node  # the states and nodes of the last step, before games began anew
-        # For pictures: the nodes, throws and actions [3, B] of the last step, and [B] the games in which it was a move.
+        self._after = self._reached = (
+            self._state
+        )  # the afterstates and states of the last step, before games began anew
+        # For pictures: the states, throws and actions [3, B] of the last step, and [B] the games in which it was a
+        # move.
         self._before = np.zeros((3, num_envs), np.int64)
         self._moved = np.zeros(num_envs, np.bool_)
 
@@ -135,8 +138,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             self._choices = None
         self._begin(np.flatnonzero(chosen), *beginning)
         self._begun = True
-        infos = {"action_mask": self.stepper.masks(self._node), "_action_mask": chosen.copy()}
-        return self.stepper.observe(self._node), infos
+        infos = {"action_mask": self.stepper.masks(self._state), "_action_mask": chosen.copy()}
+        return self.stepper.observe(self._state), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.
@@ -155,22 +158,22 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
         stepper, actions = self.stepper, self._checked(actions)
-        state = stepper.after(self._node, actions)
+        afterstate = stepper.afterstates(self._state, actions)
         (begins,) = self._over.nonzero()  # in NEXT_STEP mode
-        state[begins] = stepper.start
-        if self.illegal == "raise" and (state == stepper.forfeit_state).any():
-            game = int((state == stepper.forfeit_state).argmax())
-            where = stepper.describe(int(self._node[game]))
+        afterstate[begins] = stepper.start
+        if self.illegal == "raise" and (afterstate == stepper.illegal_afterstate).any():
+            game = int((afterstate == stepper.illegal_afterstate).argmax())
+            where = stepper.describe(int(self._state[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         if self.render_mode is not None:
-            self._before = np.array([self._node, self._throw, actions])
+            self._before = np.array([self._state, self._throw, actions])
             self._moved = ~self._over
-        self._throw = self.np_random.integers(stepper.throws, size=self.num_envs)
-        self._after, self._reached = state, stepper.nodes(state, self._throw)
-        self._node = self._reached
+        self._throw = self.np_random.integers(stepper.num_throws, size=self.num_envs)
+        self._after, self._reached = afterstate, stepper.states(afterstate, self._throw)
+        self._state = self._reached
         if self.max_episode_steps is not None:
             self._steps = np.where(self._over, 0, self._steps + 1)
-        ending = stepper.ending(self._node)
+        ending = stepper.ending(self._state)
         reward = self.rewards.take(ending)
         terminated = ending > 0
         truncated = self._steps == self._limit
@@ -178,16 +181,16 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         infos = self._endings(ending, terminated)
         if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
             infos = self._final_infos(infos, truncated)
-            self._node = self._reached.copy()
+            self._state = self._reached.copy()
             self._begin(np.flatnonzero(self._over), *self._first)
-        infos["action_mask"] = stepper.masks(self._node)
+        infos["action_mask"] = stepper.masks(self._state)
         infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return stepper.observe(self._node), reward, terminated, truncated, infos
+        return stepper.observe(self._state), reward, terminated, truncated, infos
 
     @property
-    def nodes(self) -> IntArray:
-        """[B] the nodes of the last observations, as the stepper numbers them."""
-        return self._node.copy()
+    def states(self) -> IntArray:
+        """[B] the states of the last observations, as the stepper numbers them."""
+        return self._state.copy()
 
     def legal_sample(self) -> IntArray:
         """Return [B] a random legal action for each game, all with the same probability; 0 where the game is over.
@@ -200,7 +203,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._check_begun()
         if self._choices is None:
             (self._choices,) = self.np_random.spawn(1)
-        return self.stepper.choose(self._node, self._choices.random(self.num_envs))
+        return self.stepper.choose(self._state, self._choices.random(self.num_envs))
 
     def snapshot(self) -> dict[str, Any]:
         """Return the turns and the state of the random numbers, as arrays [B] and what JSON can hold; see `restore`."""
@@ -222,8 +225,8 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
 
     def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
         """Go on from the numbers of a snapshot."""
-        self._node, self._throw, self._steps = numbers["node"], numbers["throw"], numbers["steps"]
-        self._over = (self.stepper.ending(self._node) > 0) | (self._steps == self._limit)
+        self._state, self._throw, self._steps = numbers["state"], numbers["throw"], numbers["steps"]
+        self._over = (self.stepper.ending(self._state) > 0) | (self._steps == self._limit)
         self._moved[:] = False
         self._begun = True
 
@@ -242,9 +245,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             draw_nothing()
             return None
         drawn = []
-        for game, (node, throw) in enumerate(zip(self._node.tolist(), self._throw.tolist(), strict=True)):
+        for game, (state, throw) in enumerate(zip(self._state.tolist(), self._throw.tolist(), strict=True)):
             last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
-            drawn.append(draw(self.stepper, node, throw, last, self.render_mode, self._beside(game)))
+            drawn.append(draw(self.stepper, state, throw, last, self.render_mode, self._beside(game)))
         return tuple(drawn)
 
     def _checked(self, given: Any) -> NDArray[np.int64]:
@@ -255,9 +258,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
         indices = actions.astype(np.int64, copy=False)
-        outside = indices.view(np.uint64) >= self.stepper.actions  # seen so, a negative number is a large one
+        outside = indices.view(np.uint64) >= self.stepper.num_actions  # seen so, a negative number is a large one
         if np.count_nonzero(outside):  # several times faster than `any`
-            raise ValueError(f"actions must be from 0 to {self.stepper.actions - 1}, not {actions[outside][0]}")
+            raise ValueError(f"actions must be from 0 to {self.stepper.num_actions - 1}, not {actions[outside][0]}")
         return indices
 
     def _endings(self, ending: IntArray, terminated: NDArray[np.bool_]) -> dict[str, Any]:
@@ -285,22 +288,22 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         """
         ended = self._over
         if truncated.any():
-            masks = self.stepper.masks(self._node) * ended[:, None]
+            masks = self.stepper.masks(self._state) * ended[:, None]
         else:
             # A view of one zero: fresh rows of zeros in every step could take longer than all the rest.
-            masks = np.broadcast_to(np.int8(0), (self.num_envs, self.stepper.actions))
+            masks = np.broadcast_to(np.int8(0), (self.num_envs, self.stepper.num_actions))
         return {
-            "final_obs": self.stepper.observe(self._node),
+            "final_obs": self.stepper.observe(self._state),
             "_final_obs": ended.copy(),
             "final_info": {**endings, "action_mask": masks, "_action_mask": ended.copy()},
             "_final_info": ended.copy(),
         }
 
-    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
-        """Begin turns of some games at a state, with one of some throws."""
+    def _begin(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
+        """Begin turns of some games at an afterstate, with one of some throws."""
         throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throw[games] = throw
-        self._node[games] = self.stepper.nodes(state, throw)
+        self._state[games] = self.stepper.states(afterstate, throw)
         self._steps[games] = 0
         self._over[games] = False
         self._moved[games] = False

@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.games import Game, entry_of, rolls, throw_faces, title, words_of
-from stb_gym.measure import kept_policies, load_policies, load_policy, read_policy
+from stb_gym.measure import bundled_policies, load_policies, load_policy, read_policy
 from stb_gym.output import tracked
 from stb_gym.rounds import TIES, Round
-from stb_gym.solver import Policy, TurnTables, compile_game, edge_weights, policy_array
+from stb_gym.solver import Policy, TurnTables, compile_game, pair_weights, policy_array
 from stb_gym.solving import solve, strategies, strategy
 
 HERE = Path(__file__).parent
@@ -95,14 +95,14 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
     """Return what a page knows of a game, for `pack`.
 
     Returns:
-        Facts by name, ready for JSON, and these arrays. Nodes follow in the order of their states, edges in that of
-        their nodes.
+        Facts by name, ready for JSON, and these arrays. States follow in the order of their afterstates, pairs in that
+        of their states.
 
-        dice, score: [S] the dice to throw, and the index of the final score among all scores.
-        choices: [N] the number of edges of each node.
-        next: [E] the state that each edge leads to; the page solves it before the edge's own state.
-        move: [E] the index of each edge's words in the fact "moves".
-        end: [N - D] the index of the reason why each node without a move ends the turn, in the fact "ends".
+        dice, score: [Y] the dice to throw, and the index of the final score among all scores.
+        choices: [S] the number of pairs of each state.
+        next: [P] the afterstate that each pair leads to; the page solves it before the pair's own afterstate.
+        move: [P] the index of each pair's words in the fact "moves".
+        end: [S - D] the index of the reason why each state without a move ends the turn, in the fact "ends".
         counts-d, throws-d: for each number of dice d, [R] how many throws give each roll, and [faces**d] which roll.
         worth-T: for the tie rule T, [players, T, players] the expected win of a lead against perfect players: by the
             number of players still to come, the final score, and the number of players who have it, from one to all;
@@ -110,11 +110,11 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
     """
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
     thrown = np.unique(tables.dice).tolist()
-    states = list(zip(tables.held.tolist(), tables.dice.tolist(), strict=True))
-    nodes = tables.edge_node.tolist()
-    edges = enumerate(tracked(nodes, "moves described", "moves", len(nodes)))
-    moves, move = _distinct([tables.move_in_words(edge, tables.node_roll(node)) for edge, node in edges])
-    ends, end = _distinct([_end_in_words(tables, node) for node in np.flatnonzero(tables.choices == 0).tolist()])
+    afterstates = list(zip(tables.progress.tolist(), tables.dice.tolist(), strict=True))
+    states = tables.pair_state.tolist()
+    pairs = enumerate(tracked(states, "moves described", "moves", len(states)))
+    moves, move = _distinct([tables.move_in_words(pair, tables.state_roll(state)) for pair, state in pairs])
+    ends, end = _distinct([_end_in_words(tables, state) for state in np.flatnonzero(tables.choices == 0).tolist()])
     facts = {
         "start": tables.start,
         "scores": scores,
@@ -130,13 +130,13 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],
-        "states": [words.state(*state) for state in states],
+        "afterstates": [words.afterstate(*afterstate) for afterstate in afterstates],
         "parts": [
             {
                 "name": name,
                 "words": meaning.partition(" (")[0],
-                "listed": not isinstance(words.where(*states[0])[name], int),
-                "of": [words.where(*state)[name] for state in states],
+                "listed": not isinstance(words.where(*afterstates[0])[name], int),
+                "of": [words.where(*afterstate)[name] for afterstate in afterstates],
             }
             for name, meaning in words.positions.items()
             if name != "roll"
@@ -150,7 +150,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "dice": tables.dice,
         "score": tables.score_index,
         "choices": tables.choices,
-        "next": tables.edge_next,
+        "next": tables.pair_afterstate,
         "move": move,
         "end": end,
     }
@@ -169,15 +169,15 @@ def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:
     return distinct.tolist(), index
 
 
-def _end_in_words(tables: TurnTables, node: int) -> str:
-    """Return why a turn ends at a node without a move, or "" where it was over before."""
-    state = int(tables.node_state[node])
-    dice, roll = int(tables.dice[state]), node - int(tables.node_start[state])
+def _end_in_words(tables: TurnTables, state: int) -> str:
+    """Return why a turn ends at a state without a move, or "" where it was over before."""
+    afterstate = int(tables.state_origin[state])
+    dice, roll = int(tables.dice[afterstate]), state - int(tables.state_start[afterstate])
     if dice == 0:
         return ""
     throw = int((rolls(tables.game, dice).of_throw == roll).argmax())
     faces = throw_faces(throw, dice, tables.game.faces)
-    return words_of(tables.game).no_move(int(tables.held[state]), dice, faces)
+    return words_of(tables.game).no_move(int(tables.progress[afterstate]), dice, faces)
 
 
 # The players
@@ -194,17 +194,17 @@ def player_contents(
         runs: folders of trainings.
 
     Returns:
-        Facts by name, and these arrays, in which a place counts the moves of a node from 0 and is -1 for an illegal
+        Facts by name, and these arrays, in which a place counts the moves of a state from 0 and is -1 for an illegal
         action:
 
-        player-n: of a policy without chance [D] the place of its move; of one with probabilities [E] those.
+        player-n: of a policy without chance [D] the place of its move; of one with probabilities [P] those.
         run-n: [D, K] the places of the moves at each of K measurements.
 
     Raises:
         ValueError: if a policy or a training cannot be read or is of another game.
     """
     game = tables.game
-    names = dict.fromkeys([*entry_of(game).heuristics, *kept_policies(game), *policies])
+    names = dict.fromkeys([*entry_of(game).heuristics, *bundled_policies(game), *policies])
     names.pop(OPTIMUM, None)
     players = {name: Path(name).stem for name in names}
     trainings = [_read_training(tables, folder) for folder in runs]
@@ -228,7 +228,7 @@ def player_contents(
     arrays: dict[str, NDArray[Any]] = {}
     for number, name in enumerate(players):
         policy = policy_array(tables, strategy(game, name) if name in descriptions else load_policy(name, game))
-        weights, _ = edge_weights(tables, policy)
+        weights, _ = pair_weights(tables, policy)
         arrays[f"player-{number}"] = _places(tables, policy) if policy.ndim == 1 else weights.astype(np.float32)
     for number, (_, places) in enumerate(trainings):
         arrays[f"run-{number}"] = places
@@ -257,7 +257,7 @@ def _read_training(tables: TurnTables, folder: str) -> tuple[dict[str, Any], NDA
 
 
 def _places(tables: TurnTables, policy: Policy) -> NDArray[np.intp]:
-    """Return [D] the places of a policy's actions [N] among the moves of the nodes that have any; -1 if illegal."""
-    edge = np.arange(len(tables.edge_node)) - tables.at_edges(tables.edge_start[:-1])
-    chosen = tables.edge_action == tables.at_edges(np.asarray(policy))
-    return tables.reduce(np.maximum, np.where(chosen, edge, -1))
+    """Return [D] the places of a policy's actions [S] among the moves of the states that have any; -1 if illegal."""
+    pair = np.arange(len(tables.pair_state)) - tables.at_pairs(tables.pair_start[:-1])
+    chosen = tables.pair_action == tables.at_pairs(np.asarray(policy))
+    return tables.reduce(np.maximum, np.where(chosen, pair, -1))

@@ -111,14 +111,14 @@ PIPS = {1: (4,), 2: (2, 6), 3: (2, 4, 6), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6
 
 
 def board_picture(
-    tiles: int, dice: int, held: int, shown: Sequence[int], slots: int, caption: str, score: str
+    tiles: int, dice: int, board: int, shown: Sequence[int], slots: int, caption: str, score: str
 ) -> Picture:
     """Return a picture of a board and the dice; more than twelve tiles stand in two rows.
 
     Args:
         tiles: how many tiles there are, open or shut.
         dice: how many dice are in hand.
-        held: the open tiles, as a bit mask.
+        board: the open tiles, as a bit mask.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the most dice that are thrown.
         caption: the line above the board.
@@ -129,7 +129,7 @@ def board_picture(
     canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, caption, score)
     places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
     for i in range(tiles):
-        height, size, ink, colour, rim = OPEN_TILE if held >> i & 1 else SHUT_TILE
+        height, size, ink, colour, rim = OPEN_TILE if board >> i & 1 else SHUT_TILE
         x, y = places[i % a_row], BAR + (i // a_row + 1) * TILE_ROW - 4 - height / 2
         canvas.block(x, y, TILE_WIDTH, height, 7, colour, rim)
         canvas.text(x, y, str(i + 1), size, ink)

@@ -2,19 +2,20 @@
 
 The words used throughout the package:
 
-state        what the player holds before a throw: a pair (held, dice), where `held` is an integer that stands for the
-             past of the turn (a bit mask of open tiles, or the points so far) and `dice` the number of dice thrown
-             next. A state without dice is the end of the turn. (The "afterstate" of Sutton and Barto, Reinforcement
-             Learning, 6.8.)
+afterstate   what the player has before a throw: a pair (progress, dice). `progress` is an integer that stands for the past
+             of the turn (a bit mask of open tiles, or the points so far), and `dice` is the number of dice thrown next.
+             The turn ends at an afterstate without dice. The start of a turn is an afterstate, too. (Sutton and Barto,
+             Reinforcement Learning, 6.8.)
 roll         what the rules see of a throw: the sum of the dice, or the dice sorted. Exact probability: an integer
              count of equally likely throws over faces**dice.
-node         (state, roll): the point where the player chooses, and what an agent observes.
-action       index into the game's list of actions; a mask says which are legal at a node, True = legal.
-edge         (node, legal action) -> next state.
-final score  what the turn is worth when it ends: a function of the state alone.
+state        (afterstate, roll): where the player chooses an action, and what an agent observes. It is the state of the
+             Markov decision process.
+action       index into the game's list of actions; a mask says which are legal in a state, True = legal.
+pair         (state, legal action), which leads to the next afterstate.
+final score  what the turn is worth when it ends: a function of the afterstate alone.
 
-A turn ends at a node without a legal action, or at a state without dice. The rules of a game say this one state at a
-time, in the methods of `Game`. `walk` finds all states from the start.
+A turn ends in a state without a legal action, or at an afterstate without dice. The methods of `Game` state the rules for
+one afterstate at a time. `walk` finds all afterstates from the start.
 """
 
 from abc import ABC, abstractmethod
@@ -38,14 +39,14 @@ T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]
 INTEGER = (int, np.integer)  # for isinstance
-State = tuple[int, int]  # (held, dice)
+Afterstate = tuple[int, int]  # (progress, dice)
 Roll = tuple[int, ...]
 
 ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 MOST_DICE = 64  # more dice have too many throws, whatever their faces are
 LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
-LARGEST_HELD = 2**53  # of `held` and of final scores: floats represent all smaller integers exactly
-LARGEST_TABLE = 2**18  # nodes of a game; a walk through as many takes some seconds
+LARGEST_PROGRESS = 2**53  # of `progress` and of final scores: floats represent all smaller integers exactly
+LARGEST_TABLE = 2**18  # states of a game; a walk through as many takes some seconds
 
 
 class Game(ABC):
@@ -87,25 +88,25 @@ class Game(ABC):
         """What each action does, by action index."""
 
     @abstractmethod
-    def start(self) -> State:
-        """Return the state that a turn begins with."""
+    def start(self) -> Afterstate:
+        """Return the afterstate that a turn begins with."""
 
     @abstractmethod
-    def moves(self, state: State, roll: Roll) -> dict[int, State]:
-        """Return the legal actions after a throw, each with the state it leads to; {} where the turn ends.
+    def moves(self, afterstate: Afterstate, roll: Roll) -> dict[int, Afterstate]:
+        """Return the legal actions after a throw, each with the afterstate it leads to; {} where the turn ends.
 
-        The first throw of a turn must leave a move, such as to pass. A turn that ends here has the score of `state`, as
-        it was before the throw. If the throw itself changes the score, as a 1 does that loses everything, return one
-        move, to the state that counts.
+        The first throw of a turn must leave a move, such as to pass. A turn that ends here has the score of
+        `afterstate`, as it was before the throw. If the throw itself changes the score, as a 1 does that loses
+        everything, return one move, to the afterstate that counts.
 
         Args:
-            state: (held, dice), with one die or more.
+            afterstate: (progress, dice), with one die or more.
             roll: as `roll_of` returns it.
         """
 
     @abstractmethod
-    def final_score(self, held: int) -> int:
-        """Return the points of a turn that ends holding `held`."""
+    def final_score(self, progress: int) -> int:
+        """Return the points of a turn that ends holding `progress`."""
 
     @property
     @abstractmethod
@@ -113,11 +114,11 @@ class Game(ABC):
         """[O] the largest value of each number in an observation, at most 255; the smallest is 0."""
 
     @abstractmethod
-    def observe(self, state: State, roll: Roll) -> Sequence[int]:
-        """Return the O integers that an agent sees at a node; they differ between nodes.
+    def observe(self, afterstate: Afterstate, roll: Roll) -> Sequence[int]:
+        """Return the O integers that an agent sees at a state; they differ between states.
 
         Args:
-            state: (held, dice).
+            afterstate: (progress, dice).
             roll: the roll; () where no dice are thrown.
         """
 
@@ -125,12 +126,12 @@ class Game(ABC):
         """Return what the rules see of a throw, whatever the order of its dice: by default the dice sorted."""
         return tuple(sorted(throw))
 
-    def positions(self) -> Iterator[State]:
-        """Yield further states at which a turn can be set up, even if no turn leads there; by default none."""
+    def positions(self) -> Iterator[Afterstate]:
+        """Yield further afterstates at which a turn can be set up, even if no turn leads there; by default none."""
         return iter(())
 
-    def most_nodes(self) -> int | None:
-        """Return a bound on the number of nodes, if one is known without a walk through the game; else None."""
+    def max_states(self) -> int | None:
+        """Return a bound on the number of states, if one is known without a walk through the game; else None."""
         return None
 
     @property
@@ -141,7 +142,7 @@ class Game(ABC):
     @cached_property
     def perfect_score(self) -> int:
         """The target of the objective "shut": 0 or, where more is better, the most points."""
-        return max(self.final_score(held) for held, _ in walk(self)) if self.more_is_better else 0
+        return max(self.final_score(progress) for progress, _ in walk(self)) if self.more_is_better else 0
 
 
 # Arrays of objects that are cached, so that every caller gets the same ones
@@ -310,46 +311,46 @@ def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:
 
 @checked
 @lru_cache(maxsize=4)
-def walk(game: Game) -> Mapping[State, Sequence[Mapping[int, State]]]:
-    """Find every state of a game from its start and its `positions`, asking the rules for every move once.
+def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
+    """Find every afterstate of a game from its start and its `positions`, asking the rules for every move once.
 
     Args:
         game: the rules.
 
     Returns:
-        The moves of every state at each of its rolls, in the order of `rolls(game, dice).shown`. Every move leads to
-        a state that comes earlier.
+        The moves of every afterstate at each of its rolls, in the order of `rolls(game, dice).shown`. Every move leads
+        to an afterstate that comes earlier.
 
     Raises:
-        ValueError: if there are more nodes than LARGEST_TABLE, if a move is not an action or leads to no state, or if
-            moves lead back to a state, so that a turn need not end.
+        ValueError: if there are more states than LARGEST_TABLE, if a move is not an action or leads to no afterstate,
+            or if moves lead back to an afterstate, so that a turn need not end.
     """
-    found: dict[State, list[dict[int, State]]] = {}
-    sorter = TopologicalSorter[State]()
+    found: dict[Afterstate, list[dict[int, Afterstate]]] = {}
+    sorter = TopologicalSorter[Afterstate]()
     rules = type(game).__name__
     actions = frozenset(range(len(game.actions)))
-    nodes = 0
+    states = 0
     too_large = ValueError(
-        f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} nodes"
+        f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} states"
     )
     if not fits(game):
         raise too_large
     waiting = [_ask(game, "start"), *_ask(game, "positions")]
-    for state in waiting:
-        check_state(f"start and positions of {rules} must be", game, state)
+    for afterstate in waiting:
+        check_afterstate(f"start and positions of {rules} must be", game, afterstate)
     known = {*waiting}
 
-    def unvisited() -> Iterator[State]:
+    def unvisited() -> Iterator[Afterstate]:
         while waiting:
-            if (state := waiting.pop()) not in found:
-                yield state
+            if (afterstate := waiting.pop()) not in found:
+                yield afterstate
 
-    for state in tracked(unvisited(), "positions found", "positions", len(waiting)):
-        shown = rolls(game, state[1]).shown
-        nodes += len(shown)
-        if nodes > LARGEST_TABLE:
+    for afterstate in tracked(unvisited(), "positions found", "positions", len(waiting)):
+        shown = rolls(game, afterstate[1]).shown
+        states += len(shown)
+        if states > LARGEST_TABLE:
             raise too_large
-        by_roll = [_ask(game, "moves", state, roll) if state[1] else {} for roll in shown]
+        by_roll = [_ask(game, "moves", afterstate, roll) if afterstate[1] else {} for roll in shown]
         # All at once, because a look at each takes long.
         are_dicts = {*map(type, by_roll)} == {dict}
         given = [*chain.from_iterable(by_roll)] if are_dicts else []
@@ -357,41 +358,45 @@ def walk(game: Game) -> Mapping[State, Sequence[Mapping[int, State]]]:
         for roll, moves in () if is_usual else zip(shown, by_roll, strict=True):
             if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
                 raise ValueError(
-                    f"moves of {rules} at {state} with roll {roll} must be {{action: next state}} with actions from 0 "
+                    f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions from 0 "
                     f"to {len(actions) - 1}, not {quoted(moves)}"
                 )
-        reached = [next_state for moves in by_roll for next_state in moves.values()]
+        reached = [next_afterstate for moves in by_roll for next_afterstate in moves.values()]
         try:
-            new: Iterable[State] = set(reached) - known
+            new: Iterable[Afterstate] = set(reached) - known
         except TypeError:  # what cannot be hashed is no pair of integers
             new = reached
-        for next_state in new:
-            check_state(f"moves of {rules} at {state} must lead to", game, next_state)
+        for next_afterstate in new:
+            check_afterstate(f"moves of {rules} at {afterstate} must lead to", game, next_afterstate)
         following = set(reached)
-        sorter.add(state, *following)
+        sorter.add(afterstate, *following)
         known |= following
         waiting += new
-        found[state] = by_roll
+        found[afterstate] = by_roll
     try:
         order = list(sorter.static_order())
     except CycleError as error:
         raise ValueError(f"a turn of {rules} need not end: moves lead from {error.args[1][0]} back to it") from None
-    return MappingProxyType({state: tuple(map(MappingProxyType, found[state])) for state in order})
+    return MappingProxyType({afterstate: tuple(map(MappingProxyType, found[afterstate])) for afterstate in order})
 
 
 @checked
 def fits(game: Game) -> bool:
     """Return whether tables can hold a game, as far as is known without a walk through it."""
-    most_nodes = game.most_nodes()
-    return most_nodes is None or most_nodes <= LARGEST_TABLE
+    max_states = game.max_states()
+    return max_states is None or max_states <= LARGEST_TABLE
 
 
-def check_state(claim: str, game: Game, state: Any) -> None:
-    """Raise a ValueError unless `state` is a pair of integers (held, dice) with no more dice than the first throw."""
-    match state:
-        case (int(held), int(dice)) if isinstance(state, tuple) and 0 <= dice <= game.dice and abs(held) < LARGEST_HELD:
+def check_afterstate(claim: str, game: Game, afterstate: Any) -> None:
+    """Raise ValueError unless `afterstate` is a pair of integers (progress, dice) with at most `game.dice` dice."""
+    match afterstate:
+        case (int(progress), int(dice)) if (
+            isinstance(afterstate, tuple) and 0 <= dice <= game.dice and abs(progress) < LARGEST_PROGRESS
+        ):
             return
-    raise ValueError(f"{claim} a pair of integers (held, dice) with 0 to {game.dice} dice, not {quoted(state)}")
+    raise ValueError(
+        f"{claim} a pair of integers (progress, dice) with 0 to {game.dice} dice, not {quoted(afterstate)}"
+    )
 
 
 def _ask(game: Game, method: str, *arguments: Any) -> Any:
@@ -407,7 +412,7 @@ def _ask(game: Game, method: str, *arguments: Any) -> Any:
 
 
 def check_game(game: Any) -> None:
-    """Check that rules keep the contract of `Game` in each of their states.
+    """Check that rules keep the contract of `Game` in each of their afterstates.
 
     Args:
         game: the rules; small ones are checked faster.
@@ -415,9 +420,9 @@ def check_game(game: Any) -> None:
     Raises:
         TypeError: if it is not a `Game`.
         ValueError: naming the first violation and its method: a method that fails or returns a wrong type, fields that
-            can change, a roll that depends on the order of the dice, a state or an action that does not exist, a first
-            throw without a move, moves that lead back to a state, a score that is not an integer, or observations that
-            are out of range or not distinct.
+            can change, a roll that depends on the order of the dice, an afterstate or an action that does not exist, a
+            first throw without a move, moves that lead back to an afterstate, a score that is not an integer, or
+            observations that are out of range or not distinct.
 
     Example:
         >>> import stb_gym
@@ -433,7 +438,7 @@ def check_game(game: Any) -> None:
 
 @lru_cache(maxsize=32)  # a round checks its game every time that it is made
 def _check_rules(game: Any, shown: str) -> None:
-    """Check each state of a frozen dataclass; see `check_game`."""
+    """Check each afterstate of a frozen dataclass; see `check_game`."""
     rules = type(game).__name__
     check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)
     check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
@@ -447,21 +452,27 @@ def _check_rules(game: Any, shown: str) -> None:
         if _ask(game, "roll_of", throw) != known.shown[number]:
             raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
     start = _ask(game, "start")
-    check_state(f"start of {rules} must be", game, start)
+    check_afterstate(f"start of {rules} must be", game, start)
     first_moves = zip(rolls(game, start[1]).shown, walk(game)[start], strict=True)
     if blocked := [roll for roll, moves in first_moves if not moves]:
         raise ValueError(
             f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
         )
     high = integers(f"observation_high of {rules}", _ask(game, "observation_high"), 0, 255)
-    seen: dict[tuple[int, ...], tuple[State, Roll]] = {}
-    states = walk(game)
-    for state in tracked(states, "positions checked", "positions", len(states)):
-        score = _ask(game, "final_score", state[0])
-        if isinstance(score, bool) or not isinstance(score, INTEGER) or not -LARGEST_HELD < score < LARGEST_HELD:
-            raise ValueError(f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {state}")
-        for roll in rolls(game, state[1]).shown:
-            given = _ask(game, "observe", state, roll)
+    seen: dict[tuple[int, ...], tuple[Afterstate, Roll]] = {}
+    afterstates = walk(game)
+    for afterstate in tracked(afterstates, "positions checked", "positions", len(afterstates)):
+        score = _ask(game, "final_score", afterstate[0])
+        if (
+            isinstance(score, bool)
+            or not isinstance(score, INTEGER)
+            or not -LARGEST_PROGRESS < score < LARGEST_PROGRESS
+        ):
+            raise ValueError(
+                f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {afterstate}"
+            )
+        for roll in rolls(game, afterstate[1]).shown:
+            given = _ask(game, "observe", afterstate, roll)
             if isinstance(given, np.ndarray):
                 given = given.tolist()
             row = tuple(given) if isinstance(given, list | tuple) else ()
@@ -470,29 +481,30 @@ def _check_rules(game: Any, shown: str) -> None:
             ):
                 raise ValueError(
                     f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high)}, not "
-                    f"{quoted(given, 40)}, for {state} and {roll}"
+                    f"{quoted(given, 40)}, for {afterstate} and {roll}"
                 )
             if row in seen:
                 raise ValueError(
-                    f"observe of {rules} must differ between nodes: {quoted(row)} is at {seen[row]} and {(state, roll)}"
+                    f"observe of {rules} must differ between states: {quoted(row)} is at {seen[row]} "
+                    f"and {(afterstate, roll)}"
                 )
-            seen[row] = (state, roll)
+            seen[row] = (afterstate, roll)
 
 
 class Moves(NamedTuple):
     """Legal moves as a heuristic sees them.
 
     Attributes:
-        held: [M] what the player holds before the move.
+        progress: [M] what the player holds before the move.
         roll: [M, k] what the rules see of the throw.
         action: [M] the move.
-        next_held, next_dice: [M] the state it leads to.
+        next_progress, next_dice: [M] the afterstate it leads to.
     """
 
-    held: IntArray
+    progress: IntArray
     roll: NDArray[np.uint8]
     action: IntArray
-    next_held: IntArray
+    next_progress: IntArray
     next_dice: IntArray
 
 

@@ -10,7 +10,7 @@ The whole game, in pseudo-code:
         choose one of them, and shut its tiles: open = open - set
     score = the sum of the tiles still open; fewest points are best
 
-The fields of `ShutTheBox` vary this. `held` is the board as a bit mask: bit i set means that tile i + 1 is open.
+The fields of `ShutTheBox` vary this. `board` is the board as a bit mask: bit i set means that tile i + 1 is open.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,12 +23,12 @@ import numpy as np
 
 from stb_gym.games.game import (
     LARGEST_THROW_TABLE,
+    Afterstate,
     Game,
     Heuristic,
     IntArray,
     Moves,
     Roll,
-    State,
     Variant,
     check_choice,
     check_integer,
@@ -247,11 +247,11 @@ class ShutTheBox(Game):
     def _start_board(self) -> int:
         return board_of(self.start_tiles)
 
-    def start(self) -> State:
+    def start(self) -> Afterstate:
         return self._start_board, self.dice
 
-    def moves(self, state: State, roll: Roll) -> dict[int, State]:
-        board, dice = state
+    def moves(self, afterstate: Afterstate, roll: Roll) -> dict[int, Afterstate]:
+        board, dice = afterstate
         is_first = board == self._start_board
         all_dice = self.choices[1:]  # the second of the actions for the same tiles, if there are two
         legal = {}
@@ -280,17 +280,17 @@ class ShutTheBox(Game):
             return (self.dice,)
         return (1,) if self.one_die_forced else self.choices
 
-    def positions(self) -> Iterator[State]:
+    def positions(self) -> Iterator[Afterstate]:
         """Yield every board with every number of dice that may be thrown there."""
         for number in range(1, 1 << len(self.start_tiles)):
             board = board_of(tile for bit, tile in enumerate(self.start_tiles) if number >> bit & 1)
             yield from ((board, dice) for dice in self.throws_at(board))
 
-    def most_nodes(self) -> int:
+    def max_states(self) -> int:
         return 2 ** len(self.start_tiles) * sum(len(rolls(self, dice).shown) for dice in self.throws)
 
-    def final_score(self, held: int) -> int:
-        tiles = open_tiles(held)
+    def final_score(self, board: int) -> int:
+        tiles = open_tiles(board)
         if self.score == "digits":
             return int("".join(map(str, tiles)) or 0)
         return sum(tiles) if self.score == "sum" else len(tiles)
@@ -307,11 +307,11 @@ class ShutTheBox(Game):
     def observation_high(self) -> list[int]:
         return [1] * (self.tiles + len(self._place_of_roll))
 
-    def observe(self, state: State, roll: Roll) -> list[int]:
+    def observe(self, afterstate: Afterstate, roll: Roll) -> list[int]:
         """Return the tiles, 1 = open, then a 1 in the place of the roll: all rolls of all dice, then of one die."""
-        seen = [state[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._place_of_roll)
+        seen = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._place_of_roll)
         if roll:
-            seen[self._place_of_roll[state[1], roll]] = 1
+            seen[self._place_of_roll[afterstate[1], roll]] = 1
         return seen
 
 
@@ -368,35 +368,35 @@ def _adding_up(total: int, tiles: Tiles, most: int) -> Iterator[Tiles]:
 
 def biggest_first(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut the biggest tile that can be shut; of the moves that do, the next biggest, and so on."""
-    return moves.next_held
+    return moves.next_progress
 
 
 def fewest_then_biggest(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut as few tiles as possible; of the moves that do, the biggest tiles."""
-    return moves.next_held - (_count(moves.next_held) << game.tiles)
+    return moves.next_progress - (_count(moves.next_progress) << game.tiles)
 
 
 def most_first(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut as many tiles as possible; of the moves that do, the one of lowest index (the lowest tiles)."""
-    return _count(moves.next_held)
+    return _count(moves.next_progress)
 
 
 def nine_eight_seven(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut the highest tile of the box, else the second, else the third (9, 8, 7) if possible, else the smallest."""
-    return (moves.next_held >> max(0, game.tiles - 3) << game.tiles) + lowest_first(game, moves)
+    return (moves.next_progress >> max(0, game.tiles - 3) << game.tiles) + lowest_first(game, moves)
 
 
 def lowest_first(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut the lowest tile that can be shut; of the moves that do, the next lowest, and so on."""
-    mirrored = np.zeros_like(moves.next_held)
+    mirrored = np.zeros_like(moves.next_progress)
     for tile in game.start_tiles:
-        mirrored |= (moves.next_held >> tile - 1 & 1) << game.tiles - tile
+        mirrored |= (moves.next_progress >> tile - 1 & 1) << game.tiles - tile
     return mirrored
 
 
 def one_to_four_first(game: ShutTheBox, moves: Moves) -> IntArray:
     """Shut as many of the tiles 1 to 4 as possible."""
-    return _count(moves.next_held & 0b1111)
+    return _count(moves.next_progress & 0b1111)
 
 
 def _count(boards: IntArray) -> IntArray:

@@ -27,7 +27,7 @@ class Words:
 
     Attributes:
         game: the rules.
-        positions: the entries of a position and what each means; the first entry stands for `held`.
+        positions: the entries of a position and what each means; the first entry stands for `progress`.
         prompt: the question for a move.
         verb: a word that may be typed before the numbers of a move.
     """
@@ -35,7 +35,7 @@ class Words:
     game: Game
 
     positions: ClassVar[Mapping[str, str]] = {
-        "held": "what the player holds (default that of the start)",
+        "progress": "what the player holds (default that of the start)",
         "dice": "how many dice were thrown",
         "roll": "the dice as thrown",
     }
@@ -46,7 +46,7 @@ class Words:
         guarded(cls)
 
     def locate(self, where: Mapping[Any, Any]) -> tuple[int, int, Roll | None]:
-        """Return a named position as (held, dice, roll); the roll is None if it is not named.
+        """Return a named position as (progress, dice, roll); the roll is None if it is not named.
 
         If "dice" is not named, `dice` is the most dice that can be thrown there and fit the roll.
 
@@ -58,49 +58,49 @@ class Words:
             ValueError: naming the entry that is not part of this game, and what is allowed.
         """
         check_names("position", where, list(self.positions))
-        held, allowed = self.held_at(where)
+        progress, allowed = self.progress_at(where)
         if "dice" in where:
             check_choice("number of dice there", where["dice"], allowed)
             allowed = [int(where["dice"])]
         roll = where.get("roll")
         if roll is None:
-            return held, allowed[0], None
+            return progress, allowed[0], None
         if isinstance(roll, Iterable):
             throw = integers("roll", roll, 1, self.game.faces)
             check_choice("number of dice in roll", len(throw), allowed)
-            return held, len(throw), self.game.roll_of(tuple(throw))
+            return progress, len(throw), self.game.roll_of(tuple(throw))
         check_integer("roll", roll, min(allowed), max(allowed) * self.game.faces)
         for dice in allowed:
             if (roll,) in rolls(self.game, dice).shown:
-                return held, dice, (int(roll),)
+                return progress, dice, (int(roll),)
         raise ValueError(f"roll {roll} is ambiguous or impossible there: name all dice, such as 3,1")
 
-    def held_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
+    def progress_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
         """Return what the player holds at a position, and how many dice can be thrown there, most first."""
         word = next(iter(self.positions))
-        states = [state for state in walk(self.game) if state[1]]
-        held = where.get(word, self.game.start()[0])
-        check_integer(word, held, min(states)[0], max(states)[0])
-        allowed = sorted((dice for other, dice in states if other == held), reverse=True)
+        afterstates = [afterstate for afterstate in walk(self.game) if afterstate[1]]
+        progress = where.get(word, self.game.start()[0])
+        check_integer(word, progress, min(afterstates)[0], max(afterstates)[0])
+        allowed = sorted((dice for other, dice in afterstates if other == progress), reverse=True)
         if not allowed:
-            raise ValueError(f"no dice are thrown at {word} {held}")
-        return int(held), allowed
+            raise ValueError(f"no dice are thrown at {word} {progress}")
+        return int(progress), allowed
 
-    def where(self, held: int, dice: int) -> dict[str, Any]:
-        """Return a state as `locate` takes it, such as {"open": [1, 4], "dice": 2}."""
-        return {next(iter(self.positions)): held, "dice": dice}
+    def where(self, progress: int, dice: int) -> dict[str, Any]:
+        """Return an afterstate as `locate` takes it, such as {"open": [1, 4], "dice": 2}."""
+        return {next(iter(self.positions)): progress, "dice": dice}
 
-    def state(self, held: int, dice: int) -> str:
-        """Return a state in words."""
-        return f"{next(iter(self.positions))} {held}, {dice_in_words(dice)}"
+    def afterstate(self, progress: int, dice: int) -> str:
+        """Return an afterstate in words."""
+        return f"{next(iter(self.positions))} {progress}, {dice_in_words(dice)}"
 
     def roll(self, roll: Roll) -> str:
         """Return a roll in words: its numbers, separated by commas."""
         return ",".join(map(str, roll)) or "none"
 
-    def node(self, held: int, dice: int, roll: Roll) -> str:
-        """Return a node in words: its state and its roll."""
-        return f"{self.state(held, dice)}, roll {self.roll(roll)}"
+    def state(self, progress: int, dice: int, roll: Roll) -> str:
+        """Return a state in words: its afterstate and its roll."""
+        return f"{self.afterstate(progress, dice)}, roll {self.roll(roll)}"
 
     def throw(self, faces: Roll) -> str:
         """Return the dice as they fell; "none" if no dice are thrown."""
@@ -153,7 +153,7 @@ class Words:
         """Return the line printed at the end of a turn."""
         return f"You end with {self.score(points)}."
 
-    def no_move(self, held: int, dice: int, faces: Roll) -> str:
+    def no_move(self, progress: int, dice: int, faces: Roll) -> str:
         """Return why a throw leaves no move."""
         return "There is no move."
 
@@ -175,22 +175,22 @@ class Words:
         does = self.game.actions[action]
         return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
 
-    def text(self, held: int, dice: int, shown: Roll) -> str:
+    def text(self, progress: int, dice: int, shown: Roll) -> str:
         """Return a position as plain text, with the same number of lines for all positions of a game.
 
         Args:
-            held: what the player holds.
+            progress: what the player holds.
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
         """
         left = f"{dice} of {self.game.dice}"
-        return f"dice   {self.throw(shown)}\nleft   {left}\npoints {self.game.final_score(held)}"
+        return f"dice   {self.throw(shown)}\nleft   {left}\npoints {self.game.final_score(progress)}"
 
-    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
+    def picture(self, progress: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a position as a picture [height, width, 3] uint8, of one size for all positions of a game.
 
         Args:
-            held: what the player holds.
+            progress: what the player holds.
             dice: number of dice in hand.
             shown: the faces of the dice just thrown; empty when nothing is thrown.
             caption: a line above it, such as the last move.
@@ -198,7 +198,7 @@ class Words:
         Raises:
             ImportError: if Pillow is not installed, with the command that installs it.
         """
-        return self._noted(points_picture(self.game.final_score(held), dice, shown, self.game.dice, caption))
+        return self._noted(points_picture(self.game.final_score(progress), dice, shown, self.game.dice, caption))
 
     def _noted(self, picture: Picture) -> Picture:
         """Return a picture with the notes below it."""
@@ -223,7 +223,7 @@ class BoxWords(Words):
     prompt = "Shut which tiles? "
     verb = "shut"
 
-    def held_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
+    def progress_at(self, where: Mapping[str, Any]) -> tuple[int, list[int]]:
         """Return the board at a position, and how many dice can be thrown there, most first."""
         named = where.get("open", self.game.start_tiles)
         tiles = integers("open tiles", named if isinstance(named, Iterable) else [named], 1, self.game.tiles)
@@ -234,13 +234,13 @@ class BoxWords(Words):
         board = board_of(tiles)
         return board, sorted(self.game.throws_at(board), reverse=True)
 
-    def where(self, held: int, dice: int) -> dict[str, Any]:
+    def where(self, progress: int, dice: int) -> dict[str, Any]:
         """Return the open tiles, and how many dice are thrown."""
-        return {"open": open_tiles(held), "dice": dice}
+        return {"open": open_tiles(progress), "dice": dice}
 
-    def state(self, held: int, dice: int) -> str:
+    def afterstate(self, progress: int, dice: int) -> str:
         """Return the open tiles, and how many dice are thrown where that can differ."""
-        board = f"open {','.join(map(str, open_tiles(held))) or 'none'}"
+        board = f"open {','.join(map(str, open_tiles(progress))) or 'none'}"
         return board if len(self.game.throws) == 1 or dice == 0 else f"{board}, {dice_in_words(dice)}"
 
     def throw(self, faces: Roll) -> str:
@@ -294,32 +294,32 @@ class BoxWords(Words):
         """Return the line printed at the end of a turn."""
         return "You shut the box!" if points == 0 else super().ended(points)
 
-    def no_move(self, held: int, dice: int, faces: Roll) -> str:
+    def no_move(self, progress: int, dice: int, faces: Roll) -> str:
         """Return why a throw leaves no move."""
         game = self.game
         if sum(faces) == game.ending_roll:
             return f"A roll of {game.ending_roll} ends the turn."
-        if game.first_move is not None and held == game.start()[0]:
+        if game.first_move is not None and progress == game.start()[0]:
             return f"The first move must shut the {game.first_move}, and no tiles with it match."
         return f"No open tiles add up to {sum(faces)}." if game.match in BY_SUM else "No open tiles match the dice."
 
-    def text(self, held: int, dice: int, shown: Roll) -> str:
+    def text(self, progress: int, dice: int, shown: Roll) -> str:
         """Return the board, the dice and the points as text: five lines, and three more for a second row of tiles."""
-        tiles, points = self.game.tiles, self.game.final_score(held)
+        tiles, points = self.game.tiles, self.game.final_score(progress)
         rows = -(-tiles // LONGEST_LINE)
         a_row = -(-tiles // rows)
         lines = []
         for first in range(0, tiles, a_row):
             row = range(first, min(first + a_row, tiles))
-            lines.append("".join("╭───╮" if held >> i & 1 else "     " for i in row))
-            lines.append("".join(f"│{i + 1:^3}│" if held >> i & 1 else "     " for i in row))
-            lines.append("".join("╰───╯" if held >> i & 1 else "╶───╴" for i in row))
-        return "\n".join([*lines, f"dice   {self.throw(shown)}", f"points {points}" if held else "shut the box!"])
+            lines.append("".join("╭───╮" if progress >> i & 1 else "     " for i in row))
+            lines.append("".join(f"│{i + 1:^3}│" if progress >> i & 1 else "     " for i in row))
+            lines.append("".join("╰───╯" if progress >> i & 1 else "╶───╴" for i in row))
+        return "\n".join([*lines, f"dice   {self.throw(shown)}", f"points {points}" if progress else "shut the box!"])
 
-    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
+    def picture(self, progress: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a picture of the board."""
-        game, score = self.game, self.score(self.game.final_score(held))
-        return self._noted(board_picture(game.tiles, dice, held, shown, game.dice, caption, score))
+        game, score = self.game, self.score(self.game.final_score(progress))
+        return self._noted(board_picture(game.tiles, dice, progress, shown, game.dice, caption, score))
 
 
 class ThreesWords(Words):
@@ -335,9 +335,9 @@ class ThreesWords(Words):
     prompt = "Keep how many dice? "
     verb = "keep"
 
-    def state(self, held: int, dice: int) -> str:
+    def afterstate(self, progress: int, dice: int) -> str:
         """Return the points so far, and the dice left."""
-        return f"{self.score(held)}, {dice_in_words(dice)} left"
+        return f"{self.score(progress)}, {dice_in_words(dice)} left"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return how many dice are kept."""
@@ -373,7 +373,7 @@ class ThreesWords(Words):
         faces = self.game.faces
         return [f"A first throw of nothing but {faces} is the moon, better than 0."] if self.game.moon else []
 
-    def picture(self, held: int, dice: int, shown: Roll, caption: str = "") -> Picture:
+    def picture(self, progress: int, dice: int, shown: Roll, caption: str = "") -> Picture:
         """Return a picture of the points and the dice, with what each die counts."""
         counts = [self.score(self.game.worth(face)) for face in shown]
-        return self._noted(points_picture(held, dice, shown, self.game.dice, caption, counts))
+        return self._noted(points_picture(progress, dice, shown, self.game.dice, caption, counts))

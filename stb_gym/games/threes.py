@@ -9,7 +9,7 @@ The whole game, in pseudo-code:
         score = score + what they are worth; left = left - how many they are
     fewest points are best
 
-`held` is the points so far, or MOON.
+`points` is the points so far, or MOON.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.game import LARGEST_THROW_TABLE, Game, Heuristic, IntArray, Moves, Roll, State, rule
+from stb_gym.games.game import LARGEST_THROW_TABLE, Afterstate, Game, Heuristic, IntArray, Moves, Roll, rule
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 
@@ -57,14 +57,14 @@ class Threes(Game):
         """Return the points of a die."""
         return 0 if face == self.free_face else face
 
-    def start(self) -> State:
+    def start(self) -> Afterstate:
         return 0, self.dice
 
     def roll_of(self, throw: Roll) -> Roll:
         return tuple(sorted(throw, key=self.worth))
 
-    def moves(self, state: State, roll: Roll) -> dict[int, State]:
-        points, dice = state
+    def moves(self, afterstate: Afterstate, roll: Roll) -> dict[int, Afterstate]:
+        points, dice = afterstate
         if self.moon and dice == self.dice and set(roll) == {self.faces}:
             return {dice - 1: (MOON, 0)}
         legal = {}
@@ -73,23 +73,23 @@ class Threes(Game):
             legal[kept - 1] = (points, dice - kept)
         return legal
 
-    def positions(self) -> Iterator[State]:
+    def positions(self) -> Iterator[Afterstate]:
         """Yield every total up to the highest possible with each number of dice left, even if no throws reach it."""
         for left in range(self.dice + 1):
             yield from ((points, left) for points in range((self.dice - left) * self.faces + 1))
         if self.moon:
             yield MOON, 0
 
-    def final_score(self, held: int) -> int:
-        return held
+    def final_score(self, points: int) -> int:
+        return points
 
     @property
     def observation_high(self) -> list[int]:
         return [self.dice * self.faces + self.moon] + [self.dice] * self.faces
 
-    def observe(self, state: State, roll: Roll) -> list[int]:
+    def observe(self, afterstate: Afterstate, roll: Roll) -> list[int]:
         """Return the points so far (one more than the most for the moon), then how many dice show 1, 2, and so on."""
-        points = self.dice * self.faces + 1 if state[0] == MOON else state[0]
+        points = self.dice * self.faces + 1 if afterstate[0] == MOON else afterstate[0]
         return [points, *(roll.count(face) for face in range(1, self.faces + 1))]
 
 

@@ -5,12 +5,17 @@
 - `evaluate`: the exact distance of a policy from perfect play; `strategies`: policies by name.
 """
 
-from stb_gym.large.boards import boards_of
-from stb_gym.large.evaluate import BoardEvaluation, evaluate_boards
-from stb_gym.large.solve import BoardValues, solve_boards
-from stb_gym.large.strategies import board_strategies, board_strategy
+from stb_gym.large.box import box_of
+from stb_gym.large.evaluate import LargeEvaluation, evaluate_large
+from stb_gym.large.solve import LargeSolution, solve_large
+from stb_gym.large.strategies import large_strategies, large_strategy
 
 __all__ = [
-    "BoardEvaluation", "BoardValues", "board_strategies", "board_strategy", "boards_of", "evaluate_boards",
-    "solve_boards",
+    "LargeEvaluation",
+    "LargeSolution",
+    "box_of",
+    "evaluate_large",
+    "large_strategies",
+    "large_strategy",
+    "solve_large",
 ]  # fmt: skip

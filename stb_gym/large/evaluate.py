@@ -1,12 +1,12 @@
 """Exact evaluation of a policy on boxes too large for tables, in one sweep from the start of a turn on.
 
     visits(board, dice) = the visits that flow there from the boards before
-    flow(node)          = visits(board, dice) x P(roll), which flows on to where the policy's move leads
-    regret              = sum over nodes of flow(node) x loss(node)
-    loss(node)          = u*(the best that a move leads to) - u*(what the policy's move leads to)
+    flow(state)          = visits(board, dice) x P(roll), which flows on to where the policy's move leads
+    regret              = sum over states of flow(state) x loss(state)
+    loss(state)          = u*(the best that a move leads to) - u*(what the policy's move leads to)
 
 Rows of boards are worked through in descending order, as no move leads to a later one; in a row the columns with most
-open tiles come first. Only sums over the nodes and the costliest mistakes are stored. For the regret see
+open tiles come first. Only sums over the states and the costliest mistakes are stored. For the regret see
 `stb_gym.solver.evaluation`.
 """
 
@@ -16,31 +16,31 @@ import numpy as np
 
 from stb_gym.arguments import checked
 from stb_gym.games import FloatArray, IntArray, Roll, rolls, words_of
-from stb_gym.large.boards import boards_of
+from stb_gym.large.box import box_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.large.solve import BoardValues, random_value
+from stb_gym.large.solve import LargeSolution, random_value
 from stb_gym.output import tracked
-from stb_gym.solver import Measured, Mistake, RulePolicy, StateScorePolicy, UniformRandom, choice_at
+from stb_gym.solver import AfterstateScorePolicy, Measured, Mistake, RulePolicy, UniformRandom, choice_at
 
 MISTAKES_KEPT = 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoardEvaluation(Measured):
+class LargeEvaluation(Measured):
     """A policy of a box too large for tables, measured against perfect play; values are in the objective's unit.
 
-    A node is a number: its roll among the rolls of all numbers of dice, times the number of boards, plus the place of
+    A state is a number: its roll among the rolls of all numbers of dice, times the number of boards, plus the place of
     its board.
 
     Attributes:
         optimum: the values that the policy is measured against.
         policy: the policy.
-        sums: the sums over all nodes.
+        sums: the sums over all states.
         value: expected value of a turn.
         masked: None, as rules choose among legal moves.
     """
 
-    optimum: BoardValues
+    optimum: LargeSolution
     policy: RulePolicy
     sums: "TurnSums"
     value: float
@@ -78,34 +78,34 @@ class BoardEvaluation(Measured):
         """Return so many of the mistakes, of which MISTAKES_KEPT are known."""
         mistakes = []
         for number, visits, loss in self.sums.mistakes[:limit].tolist():
-            node = int(number)
-            held, dice, roll = self._node(node)
-            choice = choice_at(self.optimum, held, dice, roll)
-            position = words_of(self.optimum.game).node(held, dice, roll)
+            state = int(number)
+            board, dice, roll = self._state(state)
+            choice = choice_at(self.optimum, board, dice, roll)
+            position = words_of(self.optimum.game).state(board, dice, roll)
             wrong = self.policy.probabilities(choice.moves) * (np.array(choice.loss) > 0)
             plays = choice.moves[wrong.argmax()].action
-            mistakes.append(Mistake(node, position, plays, choice.best[0].action, visits, loss))
+            mistakes.append(Mistake(state, position, plays, choice.best[0].action, visits, loss))
         return mistakes
 
-    def _node(self, node: int) -> tuple[int, int, Roll]:
-        """Return the board, the dice and the roll of a node."""
-        boards = boards_of(self.optimum.game)
-        roll, place = divmod(node, self.optimum.utility.shape[1])
-        is_open = place >> np.arange(len(boards.bits)) & 1
-        return int(boards.bits @ is_open), *list(boards.game.matches)[roll]
+    def _state(self, state: int) -> tuple[int, int, Roll]:
+        """Return the board, the dice and the roll of a state."""
+        box = box_of(self.optimum.game)
+        roll, place = divmod(state, self.optimum.utility.shape[1])
+        is_open = place >> np.arange(len(box.bits)) & 1
+        return int(box.bits @ is_open), *list(box.game.matches)[roll]
 
 
 class TurnSums:
-    """Sums over the nodes of a turn.
+    """Sums over the states of a turn.
 
     Attributes:
         scores: [S] every final score that can occur, in ascending order.
         chances: [S] the probability of each.
         throws: expected number of throws.
-        choices: expected number of nodes that have a legal action.
+        choices: expected number of states that have a legal action.
         departures: expected number of those where an action is taken that is not optimal.
         regret: the sum of visits times loss.
-        mistakes: [at most MISTAKES_KEPT, 3] the node, the visits and the loss of the costliest, costliest first.
+        mistakes: [at most MISTAKES_KEPT, 3] the state, the visits and the loss of the costliest, costliest first.
     """
 
     def __init__(self, scores: IntArray):
@@ -122,14 +122,14 @@ class TurnSums:
         """Add turns [B] that end with scores [B]."""
         self.chances += np.bincount(np.searchsorted(self.scores, score), visits, len(self.scores))
 
-    def choose(self, node: IntArray, visits: FloatArray, loss: FloatArray) -> None:
-        """Add choices at nodes: their numbers, expected visits, and the loss of what the policy plays, of one shape."""
+    def choose(self, state: IntArray, visits: FloatArray, loss: FloatArray) -> None:
+        """Add choices: the states' numbers, their expected visits, and the policy's loss there, of one shape."""
         self.choices += float(visits.sum())
         self.departures += float(visits[loss > 0].sum())
         cost = visits * loss
         self.regret += float(cost.sum())
         costly = cost > self._least_cost
-        found = np.column_stack([node[costly], visits[costly], loss[costly]])
+        found = np.column_stack([state[costly], visits[costly], loss[costly]])
         mistakes = np.concatenate([self.mistakes, found])
         order = np.argsort(-mistakes[:, 1] * mistakes[:, 2], kind="stable")
         self.mistakes = mistakes[order[:MISTAKES_KEPT]]
@@ -138,33 +138,33 @@ class TurnSums:
 
 
 @checked
-def evaluate_boards(optimum: BoardValues, policy: RulePolicy) -> BoardEvaluation:
-    """Measure a policy that looks at the states its moves lead to against perfect play, exactly.
+def evaluate_large(optimum: LargeSolution, policy: RulePolicy) -> LargeEvaluation:
+    """Measure a policy that looks at the afterstates its moves lead to against perfect play, exactly.
 
     Args:
-        optimum: perfect play, see `solve_boards`.
+        optimum: perfect play, see `solve_large`.
         policy: the policy.
 
     Raises:
         TypeError: if `optimum` or `policy` is something else.
-        ValueError: if the policy does not give every state a finite score.
+        ValueError: if the policy does not give every afterstate a finite score.
 
     Example:
         >>> import stb_gym
-        >>> from stb_gym.solver import StateScorePolicy
-        >>> best = stb_gym.large.solve_boards(stb_gym.ShutTheBox(tiles=12))
-        >>> high_tiles_first = StateScorePolicy(lambda boards, dice: -boards)
-        >>> round(stb_gym.large.evaluate_boards(best, high_tiles_first).regret, 6)
+        >>> from stb_gym.solver import AfterstateScorePolicy
+        >>> best = stb_gym.large.solve_large(stb_gym.ShutTheBox(tiles=12))
+        >>> high_tiles_first = AfterstateScorePolicy(lambda boards, dice: -boards)
+        >>> round(stb_gym.large.evaluate_large(best, high_tiles_first).regret, 6)
         0.268143
     """
     grid = Grid(optimum.game)
     utility = optimum.utility.reshape(-1, grid.rows, grid.columns)
     by_dice = utility[: len(grid.chances)]
     flow = _UniformFlow(grid, by_dice) if isinstance(policy, UniformRandom) else _GreedyFlow(grid, by_dice, policy)
-    sums = TurnSums(grid.boards.scores)
+    sums = TurnSums(grid.box.scores)
     _throw_first(optimum, policy, grid, flow.visits, sums)
     bests = RowMoves(grid, utility[-1], np.maximum, -np.inf)
-    nodes = np.arange(len(grid.thrown))[:, None] * grid.rows * grid.columns + np.arange(grid.columns)
+    states = np.arange(len(grid.thrown))[:, None] * grid.rows * grid.columns + np.arange(grid.columns)
     for row in tracked(reversed(range(grid.rows)), "boards evaluated", "rows", grid.rows):
         played = flow.through(row)
         best = bests.reduce(row)
@@ -173,56 +173,53 @@ def evaluate_boards(optimum: BoardValues, policy: RulePolicy) -> BoardEvaluation
         sums.throws += float(flow.visits[:, row].sum())
         sums.end(grid.final_scores(row), np.where(has_move, 0, visits).sum(axis=0))
         is_as_good = ~has_move | optimum.is_as_good(played, best)
-        sums.choose(nodes + row * grid.columns, np.where(has_move, visits, 0), np.where(is_as_good, 0, best - played))
+        sums.choose(states + row * grid.columns, np.where(has_move, visits, 0), np.where(is_as_good, 0, best - played))
     sums.throws -= float(flow.visits[0, 0, 0])  # a turn whose tiles are all shut throws no more
     goal = optimum.objective
     value = float(goal.sign * (goal.utilities(sums.scores) @ sums.chances)) + 0.0
-    return BoardEvaluation(optimum, policy, sums, value)
+    return LargeEvaluation(optimum, policy, sums, value)
 
 
-def _throw_first(optimum: BoardValues, policy: RulePolicy, grid: Grid, visits: FloatArray, sums: TurnSums) -> None:
+def _throw_first(optimum: LargeSolution, policy: RulePolicy, grid: Grid, visits: FloatArray, sums: TurnSums) -> None:
     """Add what the first throw of a turn leads to; its moves may differ from those of later throws."""
     game = optimum.game
-    held, dice = game.start()
+    board, dice = game.start()
     known = rolls(game, dice)
     sums.throws += 1
     for roll, count in enumerate(known.counts.tolist()):
         chance = np.array([count / known.counts.sum()])
-        choice = choice_at(optimum, held, dice, known.shown[roll])
+        choice = choice_at(optimum, board, dice, known.shown[roll])
         weights = policy.probabilities(choice.moves)
-        node = np.array([(roll + 1) * grid.rows * grid.columns - 1])
-        sums.choose(node, chance, weights @ np.array(choice.loss)[:, None])
+        state = np.array([(roll + 1) * grid.rows * grid.columns - 1])
+        sums.choose(state, chance, weights @ np.array(choice.loss)[:, None])
         for move, weight in zip(choice.moves, weights, strict=True):
-            if move.dice or not move.held:
-                visits.reshape(-1)[optimum.places(np.array([move.held]), move.dice)] += chance * weight
+            if move.dice or not move.progress:
+                visits.reshape(-1)[optimum.places(np.array([move.progress]), move.dice)] += chance * weight
             else:
-                sums.end(np.array([game.final_score(move.held)]), chance * weight)
+                sums.end(np.array([game.final_score(move.progress)]), chance * weight)
 
 
 class _GreedyFlow:
-    """The flow of a deterministic policy, which goes from every node to one state.
+    """The flow of a deterministic policy, which goes from every state to one afterstate.
 
     Args:
         grid: the boards.
-        utility: [D, rows, columns] the optimal utility of every state.
+        utility: [D, rows, columns] the optimal utility of every afterstate.
         policy: the policy.
 
     Attributes:
-        visits: [D, rows, columns] of all states; those of a row are complete once all later rows have flowed on.
+        visits: [D, rows, columns] of all afterstates; those of a row are complete once all later rows have flowed on.
     """
 
-    def __init__(self, grid: Grid, utility: FloatArray, policy: StateScorePolicy):
+    def __init__(self, grid: Grid, utility: FloatArray, policy: AfterstateScorePolicy):
         self._grid = grid
         self._utility = utility.reshape(-1)
-        held = [grid.held(row) for row in range(grid.rows)]
+        rows = [grid.boards_in(row) for row in range(grid.rows)]
         scores = np.array(
-            [
-                [policy.scores(boards, np.where(boards > 0, dice, 0)) for boards in held]
-                for dice in grid.boards.game.throws
-            ]
+            [[policy.scores(boards, np.where(boards > 0, dice, 0)) for boards in rows] for dice in grid.box.game.throws]
         )
-        # Rank the states by score. Of equal scores the one ranks higher to which the lower action leads: that of the
-        # lower place, or of fewer dice at the same place. So a stable sort begins with the highest place.
+        # Rank the afterstates by score. Of equal scores the one ranks higher to which the lower action leads: that of
+        # the lower place, or of fewer dice at the same place. So a stable sort begins with the highest place.
         places = np.arange(scores.size, dtype=np.int32).reshape(len(scores), -1)[:, ::-1].T.ravel()
         by_rank = places[np.argsort(scores.reshape(-1)[places], kind="stable")]
         rank = np.empty_like(by_rank)
@@ -234,7 +231,7 @@ class _GreedyFlow:
         self.visits = self._all_visits[:-1].reshape(scores.shape)
 
     def through(self, row: int) -> FloatArray:
-        """Add the visits of a row to the states that the policy's moves lead to.
+        """Add the visits of a row to the afterstates that the policy's moves lead to.
 
         Returns:
             [R, columns] the optimal utility of what the policy's move leads to; any number where there is no move.
@@ -249,7 +246,7 @@ class _GreedyFlow:
 
 
 class _UniformFlow:
-    """The flow of random play, which goes from every node to all states that its moves lead to; see `_GreedyFlow`."""
+    """The flow of random play, which goes from every state to the afterstates of all moves; see `_GreedyFlow`."""
 
     def __init__(self, grid: Grid, utility: FloatArray):
         self._grid = grid
@@ -260,14 +257,14 @@ class _UniformFlow:
         self._out = RowMoves(grid, self._reached, np.add, 0, within=False)
 
     def through(self, row: int) -> FloatArray:
-        """Add the visits of a row to the states that its moves lead to, and return [R, columns] their mean utility."""
+        """Add the visits of a row to the afterstates after its moves, and return [R, columns] their mean utility."""
         choices = np.maximum(self._choices.reduce(row), 1)
         allowed = self._grid.allowed[:, row]
         visits = self.visits[:, row]
         visits += self._reached[row] * allowed
         flow = np.empty(choices.shape)
-        for columns, nodes, after in reversed(self._grid.levels):
+        for columns, states, after in reversed(self._grid.levels):
             flow[:, columns] = self._grid.chances.T @ visits[:, columns] / choices[:, columns]
-            visits += np.bincount(after, flow.take(nodes), self._grid.columns) * allowed
+            visits += np.bincount(after, flow.take(states), self._grid.columns) * allowed
         self._out.spread(row, flow)
         return self._sums.reduce(row) / choices

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stb_gym.games import Game, IntArray, rolls
 from stb_gym.games.shut_the_box import board_of
-from stb_gym.large.boards import boards_of, subset_sums
+from stb_gym.large.box import box_of, subset_sums
 
 COLUMN_TILES = 13  # 8192 columns: more would not fit the cache, fewer would need more calls of NumPy
 
@@ -24,12 +24,12 @@ class Level(NamedTuple):
 
     Attributes:
         columns: [C] the columns.
-        nodes: [M] the roll and the column of each move, as an index into a flattened array [R, columns].
+        states: [M] the roll and the column of each move, as an index into a flattened array [R, columns].
         after: [M] the column that each leads to.
     """
 
     columns: IntArray
-    nodes: IntArray
+    states: IntArray
     after: IntArray
 
 
@@ -37,7 +37,7 @@ class Grid:
     """The boards of a box in rows and columns. D numbers of dice may be thrown, and their rolls are R in all.
 
     Attributes:
-        boards: the boards.
+        box: the box.
         rows, columns: how many rows and columns there are.
         thrown: [R] the number of dice and the roll.
         chances: [D, R] the probability of every roll when so many dice are thrown.
@@ -49,9 +49,9 @@ class Grid:
     """
 
     def __init__(self, game: Game):
-        self.boards = boards_of(game)
-        rules = self.boards.game
-        bits = self.boards.bits
+        self.box = box_of(game)
+        rules = self.box.game
+        bits = self.box.bits
         column_bits = min(COLUMN_TILES, len(bits))
         self._in_row = subset_sums(bits[column_bits:])
         self._in_column = subset_sums(bits[:column_bits])
@@ -64,7 +64,7 @@ class Grid:
             counts = rolls(game, dice).counts
             self.chances[throw, dice_of == dice] = counts / counts.sum()
         self.moves = [
-            (roll, *divmod(int(self.boards.places(board_of(tiles))), self.columns))
+            (roll, *divmod(int(self.box.places(board_of(tiles))), self.columns))
             for roll, sets in enumerate(rules.matches.values())
             for tiles in sets
         ]
@@ -75,21 +75,21 @@ class Grid:
         for count in range(column_bits + 1):
             columns = np.flatnonzero(open_tiles == count)
             at, move = np.nonzero(columns[:, None] & taken == taken)
-            nodes = roll[move] * self.columns + columns[at]
-            self.levels.append(Level(columns, nodes, columns[at] & ~taken[move]))
+            states = roll[move] * self.columns + columns[at]
+            self.levels.append(Level(columns, states, columns[at] & ~taken[move]))
         self.allowed = np.empty((len(rules.throws), self.rows, self.columns), np.bool_)
         for row in range(self.rows):
-            held = self.held(row)
-            self.allowed[:, row] = [self.boards.may_throw(held, dice) for dice in rules.throws]
+            boards = self.boards_in(row)
+            self.allowed[:, row] = [self.box.may_throw(boards, dice) for dice in rules.throws]
         self.allowed[0, 0, 0] = True
 
-    def held(self, row: int) -> IntArray:
+    def boards_in(self, row: int) -> IntArray:
         """Return [columns] the boards of a row as bit masks."""
         return self._in_row[row] | self._in_column
 
     def final_scores(self, row: int) -> IntArray:
         """Return [columns] the points of turns that end at the boards of a row."""
-        return self.boards.final_scores(self.held(row))
+        return self.box.final_scores(self.boards_in(row))
 
 
 class RowMoves:
@@ -98,7 +98,7 @@ class RowMoves:
     Args:
         grid: the boards.
         values: [rows, columns] the value of every board.
-        operation: how the values that the moves of a node lead to are combined: `np.maximum` or `np.add`.
+        operation: how the values that the moves of a state lead to are combined: `np.maximum` or `np.add`.
         neutral: the combined value where there is no move.
         within: whether to include the moves to other columns of the same row.
     """

@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.games import FloatArray, Game, IntArray, cached_arrays, freeze, rolls
-from stb_gym.large.boards import boards_of
+from stb_gym.large.box import box_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.output import tracked
-from stb_gym.solver import Goal, Objective, is_as_good, objective_of, state_arrays
+from stb_gym.solver import Goal, Objective, afterstate_arrays, is_as_good, objective_of
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class BoardValues:
+class LargeSolution:
     """Perfect play of a box too large for tables: the utility of every board.
 
     Attributes:
@@ -51,11 +51,11 @@ class BoardValues:
         return float(self.objective.sign * self.utility[0, -1]) + 0.0  # never -0.0
 
     @checked
-    def utilities_at(self, held: IntArray, dice: IntArray | int) -> FloatArray:
+    def utilities_at(self, boards: IntArray, dice: IntArray | int) -> FloatArray:
         """Return the expected utilities of boards before a throw, or of turns that end there.
 
         Args:
-            held: [B] boards.
+            boards: [B] boards.
             dice: [B] the dice of the next throw, 0 where the turn ends; or one number for all.
 
         Returns:
@@ -64,23 +64,23 @@ class BoardValues:
         Raises:
             ValueError: if a tile is open that is shut at the start.
         """
-        boards = boards_of(self.game)
-        held, dice = state_arrays(held, dice)
-        if (unknown := np.asarray(held & ~self.game.start()[0] != 0)).any():
-            start = list(boards.game.start_tiles)
-            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {held[unknown][0]}")
-        utilities = self.utility.reshape(-1).take(self.places(held, dice))
+        box = box_of(self.game)
+        boards, dice = afterstate_arrays(boards, dice)
+        if (unknown := np.asarray(boards & ~self.game.start()[0] != 0)).any():
+            start = list(box.game.start_tiles)
+            raise ValueError(f"a board of this game has open tiles out of {start}, not mask {boards[unknown][0]}")
+        utilities = self.utility.reshape(-1).take(self.places(boards, dice))
         over = dice == 0
-        utilities[over] = self.objective.utilities(boards.final_scores(held[over]))
+        utilities[over] = self.objective.utilities(box.final_scores(boards[over]))
         return utilities
 
-    def places(self, held: IntArray, dice: IntArray | int) -> IntArray:
+    def places(self, boards: IntArray, dice: IntArray | int) -> IntArray:
         """Return [B] where the flattened `utility` has boards before a throw of so many dice (0 counts as all)."""
-        boards = boards_of(self.game)
-        return boards.places(held) + np.isin(dice, boards.game.throws[1:]) * self.utility.shape[1]
+        box = box_of(self.game)
+        return box.places(boards) + np.isin(dice, box.game.throws[1:]) * self.utility.shape[1]
 
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return [E] True where moves of utility `after` [E] are as good as the best ones, of utility `best` [E]."""
+        """Return [P] True where moves of utility `after` [P] are as good as the best ones, of utility `best` [P]."""
         return is_as_good(after, best, self._extremes)
 
     @cached_arrays
@@ -90,7 +90,7 @@ class BoardValues:
 
 
 @checked
-def solve_boards(game: Game, objective: Goal = "score", *, worst: bool = False) -> BoardValues:
+def solve_large(game: Game, objective: Goal = "score", *, worst: bool = False) -> LargeSolution:
     """Solve a turn for every board; it takes little more memory than a float a board (three if dice are chosen).
 
     Args:
@@ -103,7 +103,7 @@ def solve_boards(game: Game, objective: Goal = "score", *, worst: bool = False) 
 
     Example:
         >>> import stb_gym
-        >>> round(stb_gym.large.solve_boards(stb_gym.ShutTheBox(tiles=12)).value, 6)
+        >>> round(stb_gym.large.solve_large(stb_gym.ShutTheBox(tiles=12)).value, 6)
         35.081421
     """
     goal = objective_of(game, objective)
@@ -116,12 +116,12 @@ def random_value(game: Game, goal: Objective) -> float:
     return values_of_random_play(game, goal).value
 
 
-def values_of_random_play(game: Game, goal: Objective) -> BoardValues:
-    """Return the utility of every board under uniformly random legal play; see `solve_boards`."""
+def values_of_random_play(game: Game, goal: Objective) -> LargeSolution:
+    """Return the utility of every board under uniformly random legal play; see `solve_large`."""
     return _sweep(game, goal, uniform=True)
 
 
-def _sweep(game: Game, goal: Objective, *, uniform: bool = False) -> BoardValues:
+def _sweep(game: Game, goal: Objective, *, uniform: bool = False) -> LargeSolution:
     """Compute the utility of every board by backward induction: under perfect play, or under uniformly random play."""
     grid = Grid(game)
     throws = len(grid.chances)
@@ -135,25 +135,25 @@ def _sweep(game: Game, goal: Objective, *, uniform: bool = False) -> BoardValues
         by_roll = moves.reduce(row)
         end = goal.utilities(grid.final_scores(row)).astype(float)
         count = counts.reduce(row) if counts else None
-        for columns, nodes, after in grid.levels if row else grid.levels[1:]:
-            operation.at(by_roll.reshape(-1), nodes, by_board[row].take(after))
-            at_nodes = by_roll.take(columns, axis=1)
+        for columns, states, after in grid.levels if row else grid.levels[1:]:
+            operation.at(by_roll.reshape(-1), states, by_board[row].take(after))
+            at_states = by_roll.take(columns, axis=1)
             if count is None:
-                at_nodes = np.where(at_nodes == neutral, end[columns], at_nodes)
+                at_states = np.where(at_states == neutral, end[columns], at_states)
             else:
                 choices = count.take(columns, axis=1)
-                at_nodes = np.where(choices == 0, end[columns], at_nodes / np.maximum(choices, 1))
-            utility[:throws, row, columns] = grid.chances @ at_nodes
+                at_states = np.where(choices == 0, end[columns], at_states / np.maximum(choices, 1))
+            utility[:throws, row, columns] = grid.chances @ at_states
             if throws > 1:
                 by_board[row, columns] = operation.reduce(
                     utility[:throws, row, columns], where=grid.allowed[:, row, columns], initial=neutral
                 )
-    values = BoardValues(game, goal, utility.reshape(len(utility), -1))
+    values = LargeSolution(game, goal, utility.reshape(len(utility), -1))
     # The first throw may allow other moves.
     start = game.start()
     first = rolls(game, start[1])
     combine = np.mean if uniform else np.max
-    next_states = [np.array(list(game.moves(start, roll).values())).T for roll in first.shown]
-    at_rolls = np.array([combine(values.utilities_at(held, dice)) for held, dice in next_states])
+    next_afterstates = [np.array(list(game.moves(start, roll).values())).T for roll in first.shown]
+    at_rolls = np.array([combine(values.utilities_at(boards, dice)) for boards, dice in next_afterstates])
     utility[0, -1, -1] = at_rolls @ first.counts / first.counts.sum()
     return values

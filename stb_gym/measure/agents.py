@@ -151,18 +151,18 @@ def _memory(wrapper: Any, inside: Any) -> str:
 
 
 def _seen_through(wrapper: Any, seen: Any, masks: Masks) -> Any:
-    """Return what a wrapper makes of the observations of B nodes."""
+    """Return what a wrapper makes of the observations of B states."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation):
         return wrapper.together(seen, masks.astype(np.int8))
     if _normalises(wrapper):
         return wrapper.normalize_obs(seen)
     if isinstance(wrapper, gym.ObservationWrapper):
-        rows = [_each(itemgetter(node), seen) for node in range(len(masks))]
+        rows = [_each(itemgetter(state), seen) for state in range(len(masks))]
         return joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
     # A vector wrapper is shown as many observations at a time as it has environments; the last one fills up the rest.
     count = wrapper.num_envs
-    nodes = np.arange(-(-len(masks) // count) * count).clip(max=len(masks) - 1)
-    batches = [_each(itemgetter(batch), seen) for batch in nodes.reshape(-1, count)]
+    states = np.arange(-(-len(masks) // count) * count).clip(max=len(masks) - 1)
+    batches = [_each(itemgetter(batch), seen) for batch in states.reshape(-1, count)]
     seen = joined([deepcopy(wrapper.observations(batch)) for batch in batches], np.concatenate)
     return _each(itemgetter(slice(len(masks))), seen)
 
@@ -432,12 +432,12 @@ def _check_spaces(agent: Any, view: AgentView) -> None:
         raise ValueError("the agent's observations are normalised: make the meter with its VecNormalize environment")
 
 
-def _checked(answer: Any, nodes: int, game: Game) -> NDArray[Any]:
-    """Return an answer about B nodes as integers [B] or floats [B, A]; raise an error if it is neither."""
+def _checked(answer: Any, states: int, game: Game) -> NDArray[Any]:
+    """Return an answer about B states as integers [B] or floats [B, A]; raise an error if it is neither."""
     answer = as_array(answer)
     actions = len(game.actions)
-    if answer.ndim not in (1, 2) or len(answer) != nodes:
-        raise ValueError(f"an agent must answer for each of {nodes} positions, not with shape {answer.shape}")
+    if answer.ndim not in (1, 2) or len(answer) != states:
+        raise ValueError(f"an agent must answer for each of {states} positions, not with shape {answer.shape}")
     if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):
         raise TypeError(f"an agent must answer with integers [B] or probabilities [B, A], not with type {answer.dtype}")
     if answer.ndim == 2:

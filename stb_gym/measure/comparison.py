@@ -15,6 +15,7 @@ from stb_gym.games import IntArray, check_chances, check_integer, words_of
 from stb_gym.measure.play import draw_actions
 from stb_gym.output import tracked
 from stb_gym.solver import (
+    AfterstateScorePolicy,
     GameOrEnv,
     Goal,
     Measured,
@@ -23,7 +24,6 @@ from stb_gym.solver import (
     Policy,
     RulePolicy,
     Solution,
-    StateScorePolicy,
     UniformRandom,
     compile_game,
     task_of,
@@ -94,7 +94,7 @@ class PocketCard(NamedTuple):
     Attributes:
         exceptions: the mistakes that are corrected, costliest first.
         regrets: the regret with none of them corrected, the first, the first two ... all.
-        policy: [N] the actions with all of them corrected.
+        policy: [S] the actions with all of them corrected.
     """
 
     exceptions: list[Mistake]
@@ -110,7 +110,7 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
 
     Args:
         optimum: perfect play, such as `stb_gym.solve(game)`.
-        policy: [N] actions.
+        policy: [S] actions.
         exceptions: how many mistakes to correct; fewer if the policy makes fewer.
 
     Example:
@@ -123,12 +123,12 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
     check_integer("exceptions", exceptions, 0, 2**31)
     corrected = np.array(policy)
     if not isinstance(optimum, Solution) or corrected.ndim != 1:
-        raise TypeError("a pocket card is made of a solution, such as stb_gym.solve(game), and an array of actions [N]")
+        raise TypeError("a pocket card is made of a solution, such as stb_gym.solve(game), and an array of actions [S]")
     found: list[Mistake] = []
     evaluation = optimum.evaluate(corrected)
     regrets = [evaluation.regret]
     while len(found) < exceptions and (costliest := evaluation.mistakes(1)):
-        corrected[costliest[0].node] = costliest[0].best
+        corrected[costliest[0].state] = costliest[0].best
         evaluation = optimum.evaluate(corrected)
         found += costliest
         regrets.append(evaluation.regret)
@@ -136,11 +136,11 @@ def pocket_card(optimum: Solution, policy: NDArray[Any], exceptions: int) -> Poc
 
 
 def mistakes_in_json(evaluation: Measured, limit: int) -> list[dict[str, Any]]:
-    """Return the costliest mistakes of a policy, ready for JSON: the node, the moves, and the numbers."""
+    """Return the costliest mistakes of a policy, ready for JSON: the state, the moves, and the numbers."""
     words = words_of(evaluation.optimum.game)
     return [
         {
-            "node": mistake.position,
+            "state": mistake.position,
             "plays": None if mistake.plays is None else words.move(mistake.plays),
             "best": words.move(mistake.best),
             "visits": mistake.visits,
@@ -215,7 +215,7 @@ def simulate(
     random = np.random.default_rng(policy_seed)
     choose = (
         partial(_rule_actions, policy, stepper, random)
-        if isinstance(policy, StateScorePolicy | UniformRandom)
+        if isinstance(policy, AfterstateScorePolicy | UniformRandom)
         else partial(_array_actions, np.asarray(policy), stepper, random)
     )
     scores = np.empty(turns, np.int64)
@@ -226,7 +226,7 @@ def simulate(
         env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            _, _, over, _, info = env.step(choose(env.nodes))
+            _, _, over, _, info = env.step(choose(env.states))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
@@ -235,20 +235,20 @@ def simulate(
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
 
 
-def _array_actions(policy: Policy, stepper: Stepper, random: np.random.Generator, nodes: IntArray) -> IntArray:
+def _array_actions(policy: Policy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
     """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
-    actions = draw_actions(policy[nodes], random)
-    return np.where(compile_game(stepper.game).choices[nodes] > 0, actions, 0)
+    actions = draw_actions(policy[states], random)
+    return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
 
 
-def _rule_actions(policy: RulePolicy, stepper: Stepper, random: np.random.Generator, nodes: IntArray) -> IntArray:
-    """Return the actions [B] of a policy that looks at the states its moves lead to; 0 where the turn is over."""
-    row, action = stepper.legal_moves(nodes)
-    after = stepper.after(nodes[row], action)
+def _rule_actions(policy: RulePolicy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
+    """Return the actions [B] of a policy that looks at the afterstates its moves lead to; 0 where the turn is over."""
+    row, action = stepper.legal_moves(states)
+    after = stepper.afterstates(states[row], action)
     wanted = random.random(len(action))
-    if isinstance(policy, StateScorePolicy):
+    if isinstance(policy, AfterstateScorePolicy):
         wanted = policy.scores(*stepper.position(after))
-    actions = np.zeros(len(nodes), np.int64)
+    actions = np.zeros(len(states), np.int64)
     order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
     actions[row[order]] = action[order]
     return actions

@@ -126,8 +126,8 @@ def diagnose(
     if visits.tables.game != meter.game:
         raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
     found = meter(agent, deterministic, masked)
-    tried = visits.edges > 0
-    explored = _best(found, tried, tables.node_probability, may_stay=True)
+    tried = visits.pairs > 0
+    explored = _best(found, tried, tables.state_probability, may_stay=True)
     sampled = _best(found, tried, _frequencies(visits), may_stay=False)
     regrets = [explored.regret, sampled.regret]
     if fit_steps:
@@ -162,10 +162,10 @@ def diagnose(
 
 
 def _frequencies(visits: Visits) -> FloatArray:
-    """Return [N] how often each roll was seen at its state; its probability where none was seen."""
+    """Return [S] how often each roll was seen at its afterstate; its probability where none was seen."""
     tables = visits.tables
-    seen = np.add.reduceat(visits.nodes, tables.node_start[:-1])[tables.node_state]
-    return np.where(seen > 0, visits.nodes / np.maximum(seen, 1), tables.node_probability)
+    seen = np.add.reduceat(visits.states, tables.state_start[:-1])[tables.state_origin]
+    return np.where(seen > 0, visits.states / np.maximum(seen, 1), tables.state_probability)
 
 
 def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_stay: bool) -> Evaluation:
@@ -173,28 +173,28 @@ def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_
 
     Args:
         found: the agent.
-        tried: [E] the actions that it may change to.
-        chances: [N] the probability of each roll at its state.
+        tried: [P] the actions that it may change to.
+        chances: [S] the probability of each roll at its afterstate.
         may_stay: whether it may keep its own actions where some were tried.
     """
     tables, goal = found.tables, found.optimum.objective
     utility = goal.utilities(tables.final_score).astype(float)
     of_illegal = goal.illegal_utility(tables.final_score)
-    at_states, at_nodes = np.empty(tables.states), utility[tables.node_state]
-    changes = np.zeros(tables.nodes, np.bool_)
+    at_afterstates, at_states = np.empty(tables.num_afterstates), utility[tables.state_origin]
+    changes = np.zeros(tables.num_states, np.bool_)
     for level in tables.levels:
-        after = at_states[tables.edge_next[level.edges]]
-        nodes = level.nodes.start + level.live
-        own = level.reduce(np.add, found.weights[level.edges] * after) + found.illegal[nodes] * of_illegal
-        best = level.reduce(np.maximum, np.where(tried[level.edges], after, -np.inf))
-        changes[nodes] = best > (own if may_stay else -np.inf)
-        at_nodes[nodes] = np.where(changes[nodes], best, own)
-        first = tables.node_start[level.states]
-        weighted = at_nodes[level.nodes] * chances[level.nodes]
-        at_states[level.states] = np.add.reduceat(weighted, first - first[0])
-    best_edges = tried & is_as_good(tables.after_edges(at_states), tables.at_edges(at_nodes), at_states)
-    weights = np.where(tables.at_edges(changes), 0.0, found.weights)
-    lowest = tables.lowest(best_edges)[changes[tables.decisions]]
+        after = at_afterstates[tables.pair_afterstate[level.pairs]]
+        states = level.states.start + level.live
+        own = level.reduce(np.add, found.weights[level.pairs] * after) + found.illegal[states] * of_illegal
+        best = level.reduce(np.maximum, np.where(tried[level.pairs], after, -np.inf))
+        changes[states] = best > (own if may_stay else -np.inf)
+        at_states[states] = np.where(changes[states], best, own)
+        first = tables.state_start[level.afterstates]
+        weighted = at_states[level.states] * chances[level.states]
+        at_afterstates[level.afterstates] = np.add.reduceat(weighted, first - first[0])
+    best_pairs = tried & is_as_good(tables.after_pairs(at_afterstates), tables.at_pairs(at_states), at_afterstates)
+    weights = np.where(tables.at_pairs(changes), 0.0, found.weights)
+    lowest = tables.lowest(best_pairs)[changes[tables.decisions]]
     weights[lowest] = 1
     return replace(found, weights=weights, illegal=np.where(changes, 0, found.illegal))
 
@@ -205,7 +205,7 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
     network, scores_of = _network_of(meter, agent, copied=True)
     tables = found.tables
     optimal = np.zeros(tables.legal.shape, np.bool_)
-    optimal[tables.edge_node, tables.edge_action] = found.optimum.optimal
+    optimal[tables.pair_state, tables.pair_action] = found.optimum.optimal
     perfect = found.optimum.evaluate(found.optimum.policy)
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -241,26 +241,26 @@ def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., A
     at = tables.decisions
     scale = 1.0 if isinstance(meter._env, Game) else layers_of(meter._env)[0].reward_scale
     estimate = as_array(critic(meter._view(tables.observation[at], tables.legal[at]))).astype(float)
-    if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.actions)}:
+    if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.num_actions)}:
         raise ValueError(
             f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
         )
-    at_states, at_nodes = found.utilities
-    exact = tables.after_edges(at_states) - tables.at_edges(at_nodes)
+    at_afterstates, at_states = found.utilities
+    exact = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
     if estimate.size > len(at):
-        of_edges = tables.policy(estimate)[tables.edge_node, tables.edge_action]
-        share = np.maximum(tables.sum_at_nodes(found.weights), 1e-300)
-        of_nodes = tables.sum_at_nodes(found.weights * of_edges) / share
-        estimated = of_edges - tables.at_edges(of_nodes)
+        of_pairs = tables.policy(estimate)[tables.pair_state, tables.pair_action]
+        share = np.maximum(tables.sum_at_states(found.weights), 1e-300)
+        of_states = tables.sum_at_states(found.weights * of_pairs) / share
+        estimated = of_pairs - tables.at_pairs(of_states)
     else:
-        of_nodes = scale * goal.utilities(tables.final_score).astype(float)[tables.node_state]
-        of_nodes[at] = estimate.ravel()
-        of_states = np.add.reduceat(of_nodes * tables.node_probability, tables.node_start[:-1])
-        estimated = tables.after_edges(of_states) - tables.at_edges(of_nodes)
-    errors = of_nodes[at] - scale * at_nodes[at]
+        of_states = scale * goal.utilities(tables.final_score).astype(float)[tables.state_origin]
+        of_states[at] = estimate.ravel()
+        of_afterstates = np.add.reduceat(of_states * tables.state_probability, tables.state_start[:-1])
+        estimated = tables.after_pairs(of_afterstates) - tables.at_pairs(of_states)
+    errors = of_states[at] - scale * at_states[at]
     visits = found.visits[at] / found.visits[at].sum()
     is_known = abs(exact) > EQUAL * abs(found.optimum.value - found.random_value)
-    weights = tables.at_edges(found.visits) * tables.uniform * is_known
+    weights = tables.at_pairs(found.visits) * tables.uniform * is_known
     wrong = np.sign(estimated) != np.sign(exact)
     return CriticErrors(
         float(visits @ errors),
@@ -291,7 +291,7 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
     """Return the exact gradient of the expected utility of a stochastic policy.
 
     It is the policy gradient theorem (Sutton et al., "Policy gradient methods for reinforcement learning with function
-    approximation", 2000) with exact visits and advantages: the sum over nodes and actions of
+    approximation", 2000) with exact visits and advantages: the sum over states and actions of
     visits x advantage x the gradient of the action's probability.
 
     Args:
@@ -311,10 +311,10 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
     network, scores_of = _network_of(meter, agent)
     found = meter(agent, False, masked)
     tables = found.tables
-    at_states, at_nodes = found.utilities
+    at_afterstates, at_states = found.utilities
     of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
-    advantage = np.tile((of_illegal - at_nodes)[:, None], tables.actions)
-    advantage[tables.edge_node, tables.edge_action] = tables.after_edges(at_states) - tables.at_edges(at_nodes)
+    advantage = np.tile((of_illegal - at_states)[:, None], tables.num_actions)
+    advantage[tables.pair_state, tables.pair_action] = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
     at = tables.decisions
     scores = scores_of().double()
     if found.masked:

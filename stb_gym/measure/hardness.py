@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from stb_gym.games import Game, fits
-from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large import evaluate_large, solve_large
 from stb_gym.large.solve import values_of_random_play
 from stb_gym.solver import (
+    AfterstateScorePolicy,
     GameOrEnv,
     Goal,
     Objective,
-    StateScorePolicy,
     UniformRandom,
     expected,
-    optimal_edges,
+    optimal_pairs,
     solve_tables,
     task_of,
 )
@@ -94,7 +94,7 @@ def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
         ([0.199, 0.031, 0.024, 0.0], 4)
     """
     game, goal, _ = task_of(what, objective)
-    return hardness_of_tables(game, goal) if fits(game) else hardness_of_boards(game, goal)
+    return hardness_of_tables(game, goal) if fits(game) else hardness_of_large(game, goal)
 
 
 def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
@@ -103,21 +103,21 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     tables = best.tables
     random = best.evaluate(UniformRandom())
     utility = goal.utilities(tables.final_score).astype(float)
-    by_state, by_node = random_state, random_node = expected(tables, tables.uniform, utility)
+    by_afterstate, by_state = random_state, random_decision = expected(tables, tables.uniform, utility)
     regrets: list[float] = []
     while not regrets or regrets[-1] > 0:
-        after = tables.after_edges(by_state)
-        by_node = utility[tables.node_state]
-        by_node[tables.decisions] = tables.reduce(np.maximum, after)
-        greedy = tables.lowest_actions(optimal_edges(tables, by_state, by_node))
+        after = tables.after_pairs(by_afterstate)
+        by_state = utility[tables.state_origin]
+        by_state[tables.decisions] = tables.reduce(np.maximum, after)
+        greedy = tables.lowest_actions(optimal_pairs(tables, by_afterstate, by_state))
         regrets.append(best.evaluate(greedy).regret)
-        by_state = np.add.reduceat(by_node * tables.node_probability, tables.node_start[:-1])
+        by_afterstate = np.add.reduceat(by_state * tables.state_probability, tables.state_start[:-1])
 
     chances = random.visits[tables.decisions]  # a turn meets a position once at most
     chances = chances[chances > 0]
-    by_dice = random.visits @ (random_node - random_state[tables.node_state]) ** 2
-    steps = tables.after_edges(random_state) - tables.at_edges(random_node)
-    by_choices = tables.at_edges(random.visits) * tables.uniform @ steps**2
+    by_dice = random.visits @ (random_decision - random_state[tables.state_origin]) ** 2
+    steps = tables.after_pairs(random_state) - tables.at_pairs(random_decision)
+    by_choices = tables.at_pairs(random.visits) * tables.uniform @ steps**2
 
     found = Hardness(
         game,
@@ -129,7 +129,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         coverage=float(np.mean(1 - (1 - chances) ** EPISODES)),
         dice_share=float(by_dice / (by_dice + by_choices)) if by_dice > 0 else 0.0,
     )
-    other = ~best.optimal & (tables.at_edges(random.visits) > 0)
+    other = ~best.optimal & (tables.at_pairs(random.visits) > 0)
     if not other.any():
         return found
     losses = np.where(other, -best.advantage.astype(float) / random.regret, np.inf)
@@ -140,14 +140,14 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         found,
         mean_gap=float(np.average(np.where(gaps < np.inf, gaps, 0), weights=weights)) if weights.any() else None,
         least_gap=float(gaps.min()),
-        reciprocal_gaps=float(tables.at_edges(visits) @ (1 / losses)),
+        reciprocal_gaps=float(tables.at_pairs(visits) @ (1 / losses)),
     )
 
 
-def hardness_of_boards(game: Game, goal: Objective) -> Hardness:
+def hardness_of_large(game: Game, goal: Objective) -> Hardness:
     """Return the hardness of a box too large for tables."""
-    best, random = solve_boards(game, goal), values_of_random_play(game, goal)
-    greedy = evaluate_boards(best, StateScorePolicy(random.utilities_at))
+    best, random = solve_large(game, goal), values_of_random_play(game, goal)
+    greedy = evaluate_large(best, AfterstateScorePolicy(random.utilities_at))
     random_regret = abs(best.value - random.value)
     return Hardness(game, goal, random_regret, _shares([greedy.regret], random_regret))
 

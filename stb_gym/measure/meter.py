@@ -14,7 +14,7 @@ from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, task_o
 from stb_gym.solving import perfect_play
 
 MOST_TURNS = 10**6
-AT_ONCE = 2**16  # nodes in one question to an agent
+AT_ONCE = 2**16  # states in one question to an agent
 
 
 class RegretMeter:
@@ -59,7 +59,7 @@ class RegretMeter:
         game: the rules.
         objective: the `Objective`.
         illegal: what an illegal action does.
-        optimum: perfect play: a `Solution`, or `BoardValues` for boxes too large for tables.
+        optimum: perfect play: a `Solution`, or `LargeSolution` for boxes too large for tables.
 
     Raises:
         TypeError: if `env` is neither a game nor an environment of one.
@@ -109,7 +109,7 @@ class RegretMeter:
         return replace(self.solution.evaluate(self._ask(player), self.illegal), masked=player.masked)
 
     def policy(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Policy:
-        """Return the policy of an agent: [N] actions or [N, A] probabilities, as `stb_gym.save_policy` stores it.
+        """Return the policy of an agent: [S] actions or [S, A] probabilities, as `stb_gym.save_policy` stores it.
 
         Args:
             agent: see the class.
@@ -127,9 +127,9 @@ class RegretMeter:
         tables = self.solution.tables
         answers = []
         for first in range(0, len(tables.decisions), AT_ONCE):
-            nodes = tables.decisions[first : first + AT_ONCE]
-            masks = tables.legal[nodes]
-            answers.append(player(self._view(tables.observation[nodes], masks), masks))
+            states = tables.decisions[first : first + AT_ONCE]
+            masks = tables.legal[states]
+            answers.append(player(self._view(tables.observation[states], masks), masks))
         return tables.policy(np.concatenate(answers))
 
     def sample(

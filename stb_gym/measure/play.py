@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper, TurnVectorEnv
 from stb_gym.games import IntArray
-from stb_gym.large import BoardValues
+from stb_gym.large import LargeSolution
 from stb_gym.measure.agents import AgentView, Player, joined, layers_of
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
 from stb_gym.output import tracked
@@ -28,18 +28,18 @@ class Games(Protocol):
     """Games side by side. When a turn is over, the next one begins.
 
     Attributes:
-        nodes: [G] the node of each game.
+        states: [G] the state of each game.
         is_whole: whether a step is always one of all games.
     """
 
-    nodes: IntArray
+    states: IntArray
     is_whole: bool
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Return what the agent sees in some games."""
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """Take an action in each of some games; return the nodes that they reached, and which turns ended there."""
+        """Take an action in each of some games; return the states that they reached, and which turns ended there."""
 
 
 class Positions:
@@ -52,25 +52,25 @@ class Positions:
         self._stepper = stepper
         self._throws = np.random.default_rng(seed)
         self._start, self._first = stepper.beginnings({})
-        self.nodes: IntArray = np.empty(games, np.int64)
+        self.states: IntArray = np.empty(games, np.int64)
         self._begin(np.arange(games))
 
     def _begin(self, games: IntArray) -> None:
         throws = self._first[self._throws.integers(len(self._first), size=len(games))]
-        self.nodes[games] = self._stepper.nodes(self._start, throws)
+        self.states[games] = self._stepper.states(self._start, throws)
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Show the positions through the wrappers of the environment."""
-        return self._view(self._stepper.observe(self.nodes[games]), masks)
+        return self._view(self._stepper.observe(self.states[games]), masks)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Move, and throw; begin a new turn where one is over."""
-        states = self._stepper.after(self.nodes[games], actions)
-        nodes = self._stepper.nodes(states, self._throws.integers(self._stepper.throws, size=len(games)))
-        over = self._stepper.ending(nodes) > 0
-        self.nodes[games] = nodes
+        afterstates = self._stepper.afterstates(self.states[games], actions)
+        states = self._stepper.states(afterstates, self._throws.integers(self._stepper.num_throws, size=len(games)))
+        over = self._stepper.ending(states) > 0
+        self.states[games] = states
         self._begin(games[over])
-        return nodes, over
+        return states, over
 
 
 class Copies:
@@ -83,7 +83,7 @@ class Copies:
         self._bases = [copy.unwrapped for copy in self._envs]
         seeds = seed.generate_state(games).tolist()
         self._seen = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
-        self.nodes: IntArray = np.array([base._node for base in self._bases])
+        self.states: IntArray = np.array([base._state for base in self._bases])
 
     def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Return copies of the last observations of the environments."""
@@ -97,7 +97,7 @@ class Copies:
             over[place] = terminated or truncated
             if over[place]:
                 self._seen[game], _ = self._envs[game].reset()
-            self.nodes[game] = self._bases[game]._node
+            self.states[game] = self._bases[game]._state
         return np.array([self._bases[game]._reached for game in games]), over
 
 
@@ -112,7 +112,7 @@ class Vector:
         self._seen = self._envs.reset()
         inner = self._envs.unwrapped
         self._bases = [env.unwrapped for env in inner.envs] if isinstance(inner.envs, list) else inner.envs.unwrapped
-        self.nodes = self._of_bases("_node")
+        self.states = self._of_bases("_state")
 
     def _of_bases(self, name: str) -> IntArray:
         if isinstance(self._bases, TurnVectorEnv):
@@ -126,7 +126,7 @@ class Vector:
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Step all environments, which reset themselves."""
         self._seen, _, over, _ = self._envs.step(actions)
-        self.nodes = self._of_bases("_node")
+        self.states = self._of_bases("_state")
         return self._of_bases("_reached"), over
 
 
@@ -162,7 +162,7 @@ def draw_actions(answers: NDArray[Any], random: np.random.Generator) -> IntArray
 
 
 def play_turns(
-    optimum: Solution | BoardValues,
+    optimum: Solution | LargeSolution,
     games: Games,
     stepper: Stepper,
     player: Player,
@@ -185,32 +185,32 @@ def play_turns(
         ValueError: if an illegal action raises, and the agent takes one; or if a wrapper changes what is played.
     """
     draws = np.random.default_rng(seed)
-    count = len(games.nodes)
+    count = len(games.states)
     turn = np.arange(count)  # the turn that each game plays
     begins = np.ones(count, np.bool_)
     ends = np.empty(turns, np.int64)
     choices: list[tuple[NDArray[Any], ...]] = []  # in the order of the fields of SampledEvaluation
 
     def played() -> Iterator[tuple[int, int]]:
-        """Play all turns. Yield each that is over, with the node at which it ended."""
+        """Play all turns. Yield each that is over, with the state at which it ended."""
         while (turn < turns).any():
             everyone = games.is_whole or player.remembers
             places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
-            node = games.nodes[places]
-            masks = stepper.masks(node).view(np.bool_)
+            state = games.states[places]
+            masks = stepper.masks(state).view(np.bool_)
             answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
             action = draw_actions(answered, draws)
-            is_legal = masks[np.arange(len(node)), action]
+            is_legal = masks[np.arange(len(state)), action]
             refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
             if illegal == "raise" and refused.any():
-                where = stepper.describe(int(node[refused.argmax()]))
+                where = stepper.describe(int(state[refused.argmax()]))
                 raise ValueError(f"the agent takes an illegal action at {where}")
             counts = turn[places] < turns
-            measured = measured_choices(optimum, stepper, node[counts], answered[counts], is_legal[counts])
-            choices.append((turn[places][counts], node[counts], *measured))
+            measured = measured_choices(optimum, stepper, state[counts], answered[counts], is_legal[counts])
+            choices.append((turn[places][counts], state[counts], *measured))
             reached, over = games.step(places, action)
             if ((stepper.ending(reached) > 0) != over).any() or (
-                stepper.state_of(reached) != stepper.after(node, action)
+                stepper.origin_of(reached) != stepper.afterstates(state, action)
             ).any():
                 raise ValueError(
                     "a wrapper does not take the actions of the agent one by one, or truncates turns: record the "
@@ -221,7 +221,7 @@ def play_turns(
             begins[places] = over
             turn[places[over]] += count
 
-    for number, node in tracked(played(), "turns played", "turns", turns):
-        ends[number] = node
+    for number, state in tracked(played(), "turns played", "turns", turns):
+        ends[number] = state
     columns = [np.concatenate(column) for column in zip(*choices, strict=True)]
     return SampledEvaluation(optimum, stepper, player.masked, ends, *columns)

@@ -30,16 +30,16 @@ from stb_gym.solver import (
     Playable,
     Policy,
     compile_game,
-    edge_weights,
     is_named,
     objective_of,
+    pair_weights,
     policy_array,
     task_of,
 )
 from stb_gym.solving import solve
 
-FORMAT = 2  # of the files; it changes with the order of nodes
-KEPT = Path(__file__).parent / "policies"
+FORMAT = 2  # of the files; it changes with the order of states
+BUNDLED = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST = 2**28  # bytes of a file, and of an array in it
 LARGEST_TEXT = 40_000  # bytes of the name of a game, of its rules or of an objective
@@ -53,7 +53,7 @@ class SavedPolicy(NamedTuple):
         game: the rules.
         objective: what the policy plays for.
         illegal: what its illegal actions do: "raise" if it has none, "end" if they end the turn.
-        policy: [N] actions or [N, A] probabilities.
+        policy: [S] actions or [S, A] probabilities.
     """
 
     game: Game
@@ -83,7 +83,8 @@ def save_policy(
     Args:
         path: the file. It is written whole or not at all.
         env: a game, or an environment of one, see `stb_gym.solve`.
-        policy: [N] actions or [N, A] probabilities. A `StateScorePolicy` or `UniformRandom` is stored as such an array.
+        policy: [S] actions or [S, A] probabilities. A `AfterstateScorePolicy` or `UniformRandom` is stored as such an
+            array.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and for a game "raise".
         objective: what the policy plays for, one that has a name; by default the objective of the environment, and of
@@ -100,7 +101,7 @@ def save_policy(
     game, goal, illegal = task_of(env, objective, illegal)
     tables = compile_game(game)
     policy = policy_array(tables, policy)
-    edge_weights(tables, policy, illegal)
+    pair_weights(tables, policy, illegal)
     if policy.itemsize > 8:  # long doubles, which a file does not hold
         policy = policy.astype(np.float64)
     if policy.nbytes > LARGEST:
@@ -115,12 +116,13 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
     """Read the policy of a file that `save_policy` wrote for this game; nothing in the file is executed.
 
     Args:
-        path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
+        path: the file, the folder of a run, or the name of a policy that comes with the package; see
+            `bundled_policies`.
         game: the rules that the policy must be for.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn.
 
     Returns:
-        [N] actions or [N, A] probabilities.
+        [S] actions or [S, A] probabilities.
 
     Raises:
         ValueError: if there is no such file, it is damaged or for another game, or its policy takes an illegal action
@@ -144,7 +146,8 @@ def read_policy(path: str | Path) -> SavedPolicy:
     """Read a policy file with the game and the objective that it names; nothing in the file is executed.
 
     Args:
-        path: the file, the folder of a run, or the name of a policy that comes with the package; see `kept_policies`.
+        path: the file, the folder of a run, or the name of a policy that comes with the package; see
+            `bundled_policies`.
 
     Returns:
         The game, the objective, what illegal actions do, and the policy.
@@ -163,7 +166,7 @@ def read_policy(path: str | Path) -> SavedPolicy:
 
 
 @checked
-def kept_policies(game: Game | None = None) -> list[str]:
+def bundled_policies(game: Game | None = None) -> list[str]:
     """Return the names of the policies that come with the package.
 
     Args:
@@ -171,16 +174,16 @@ def kept_policies(game: Game | None = None) -> list[str]:
 
     Example:
         >>> import stb_gym
-        >>> "ppo-nine-tiles" in stb_gym.kept_policies()
+        >>> "ppo-nine-tiles" in stb_gym.bundled_policies()
         True
     """
-    with reading(f"the policies in {KEPT}"):
-        return sorted(path.stem for path in KEPT.glob("*.npz") if game is None or _read_header(path).is_for(game))
+    with reading(f"the policies in {BUNDLED}"):
+        return sorted(path.stem for path in BUNDLED.glob("*.npz") if game is None or _read_header(path).is_for(game))
 
 
 def is_policy(name: str) -> bool:
     """Return whether a name is that of a kept policy, ends in ".npz" or is a path; else it is that of a strategy."""
-    return "/" in name or os.sep in name or name.endswith(".npz") or name in kept_policies()
+    return "/" in name or os.sep in name or name.endswith(".npz") or name in bundled_policies()
 
 
 def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
@@ -189,10 +192,10 @@ def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None
     if (file / OF_A_RUN).exists():
         file /= OF_A_RUN
     elif not file.exists():
-        if str(path) not in kept_policies():
+        if str(path) not in bundled_policies():
             missing = f"there is no policy file {shortened(str(path))}, nor is it one of the kept policies: "
-            raise ValueError(missing + listed(kept_policies(), LONGEST_MESSAGE - len(missing)))
-        file = KEPT / f"{path}.npz"
+            raise ValueError(missing + listed(bundled_policies(), LONGEST_MESSAGE - len(missing)))
+        file = BUNDLED / f"{path}.npz"
     with reading(f"the policy {path}"):
         header = _read_header(file)
         if game is None:
@@ -202,10 +205,10 @@ def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None
         objective = objective_of(game, header.objective)
         illegal = illegal or header.illegal
         tables = compile_game(game)
-        largest = HEADER | {"policy": min(LARGEST, tables.nodes * tables.actions * 8)}
+        largest = HEADER | {"policy": min(LARGEST, tables.num_states * tables.num_actions * 8)}
         *_, policy = read_arrays(file, largest, whole=True)
         with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
-            edge_weights(tables, policy, illegal)
+            pair_weights(tables, policy, illegal)
         return SavedPolicy(game, objective, illegal, policy)
 
 
@@ -298,13 +301,13 @@ def _sha256_of(arrays: Mapping[str, NDArray[Any]]) -> str:
 def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> None:
     """Write the policies of all measurements of a training to one .npz file, some ten kilobytes on nine tiles.
 
-    The file holds `steps` [K] and `actions` [D, K] at the D nodes with a legal action. Actions at the same node are
+    The file holds `steps` [K] and `actions` [D, K] at the D states with a legal action. Actions at the same state are
     neighbours, and as most never change, they compress well.
 
     Args:
         path: the file. It is written whole or not at all.
         game: the rules.
-        policies: actions [N] by the steps after which they were measured.
+        policies: actions [S] by the steps after which they were measured.
     """
     decisions = compile_game(game).decisions
     actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
@@ -320,7 +323,7 @@ def load_policies(path: str | Path, game: Game, illegal: str) -> dict[int, Polic
         illegal: "raise" refuses policies that take an illegal action, "end" lets it end the turn.
 
     Returns:
-        Actions [N] by the steps after which they were measured.
+        Actions [S] by the steps after which they were measured.
 
     Raises:
         ValueError: if there is no such file, it is damaged, or holds no policies of this game.
@@ -337,5 +340,5 @@ def load_policies(path: str | Path, game: Game, illegal: str) -> dict[int, Polic
             raise ValueError(f"it does not hold policies of {game}")
         policies = [tables.policy(of_step) for of_step in actions.T.astype(np.int64)]
         for policy in policies:
-            edge_weights(tables, policy, illegal)
+            pair_weights(tables, policy, illegal)
     return dict(zip(steps.tolist(), policies, strict=True))

@@ -21,7 +21,7 @@ from stb_gym.solving import perfect_play
 
 
 class OptimalValues:
-    """The expected utility of perfect play in an environment, at nodes and at states, as its stepper numbers them.
+    """The expected utility of perfect play at the states and afterstates of an environment's stepper.
 
     Args:
         env: the environment, without wrappers.
@@ -36,47 +36,47 @@ class OptimalValues:
         """Return what the values depend on besides the position: 0 in a turn, else a number, or [B]."""
         return 0
 
-    def of_nodes(self, nodes: Any, standing: Any) -> Any:
-        """Return the utilities at nodes, before the choice of an action or at the end of a turn; a number or [B]."""
-        many = np.atleast_1d(nodes)
+    def of_states(self, states: Any, standing: Any) -> Any:
+        """Return the utilities at states, before the choice of an action or at the end of a turn; a number or [B]."""
+        many = np.atleast_1d(states)
         utilities = self._utilities[self.stepper.ending(many)]
         place, actions = self.stepper.legal_moves(many)
         if len(place):
             first = np.flatnonzero(np.diff(place, prepend=-1))
-            after = self.of_states(self.stepper.after(many[place], actions), standing)
+            after = self.of_afterstates(self.stepper.afterstates(many[place], actions), standing)
             utilities[place[first]] = np.maximum.reduceat(after, first)
-        return utilities if np.ndim(nodes) else utilities[0]
-
-    def of_states(self, states: Any, standing: Any) -> Any:
-        """Return the utilities at states, before a throw or after an illegal action; a number or [B]."""
-        many = np.atleast_1d(states)
-        utilities = self.optimum.utilities_at(*self.stepper.position(many)).astype(np.float64)
-        utilities[many == self.stepper.forfeit_state] = self._utilities[-1]
         return utilities if np.ndim(states) else utilities[0]
+
+    def of_afterstates(self, afterstates: Any, standing: Any) -> Any:
+        """Return the utilities at afterstates, before a throw or after an illegal action; a number or [B]."""
+        many = np.atleast_1d(afterstates)
+        utilities = self.optimum.utilities_at(*self.stepper.position(many)).astype(np.float64)
+        utilities[many == self.stepper.illegal_afterstate] = self._utilities[-1]
+        return utilities if np.ndim(afterstates) else utilities[0]
 
 
 class TableValues(OptimalValues):
     """Optimal values that are looked up.
 
     Args:
-        nodes: [C, N] the utilities at nodes, for each of C standings.
-        states: [C, S] the utilities at states.
+        states: [C, N] the utilities at states, for each of C standings.
+        afterstates: [C, S] the utilities at afterstates.
         illegal: the utility of an illegal action.
     """
 
-    def __init__(self, nodes: FloatArray, states: FloatArray, illegal: float):
-        self._row_of_nodes, self._row_of_states = nodes.shape[1] + 1, states.shape[1] + 1
-        self._nodes, self._states = (
-            np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (nodes, states)
+    def __init__(self, states: FloatArray, afterstates: FloatArray, illegal: float):
+        self._row_of_states, self._row_of_afterstates = states.shape[1] + 1, afterstates.shape[1] + 1
+        self._states, self._afterstates = (
+            np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (states, afterstates)
         )
-
-    def of_nodes(self, nodes: Any, standing: Any) -> Any:
-        """Look up the utilities at nodes, in the row of the standing."""
-        return self._nodes.take(standing * self._row_of_nodes + nodes)
 
     def of_states(self, states: Any, standing: Any) -> Any:
         """Look up the utilities at states, in the row of the standing."""
         return self._states.take(standing * self._row_of_states + states)
+
+    def of_afterstates(self, afterstates: Any, standing: Any) -> Any:
+        """Look up the utilities at afterstates, in the row of the standing."""
+        return self._afterstates.take(standing * self._row_of_afterstates + afterstates)
 
 
 @singledispatch
@@ -85,8 +85,10 @@ def optimal_values(env: StepperEnv) -> OptimalValues:
     values = OptimalValues(env)
     optimum = values.optimum
     if isinstance(optimum, Solution) and isinstance(env.stepper, TableStepper):
-        nodes, states = (np.asarray(array, np.float64)[None] for array in (optimum.node_utility, optimum.state_utility))
-        return TableValues(nodes, states, env.rewards[-1] / env.reward_scale)
+        states, afterstates = (
+            np.asarray(array, np.float64)[None] for array in (optimum.state_utilities, optimum.afterstate_utilities)
+        )
+        return TableValues(states, afterstates, env.rewards[-1] / env.reward_scale)
     return values
 
 
@@ -185,11 +187,11 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         observation, reward, terminated, truncated, info = self.env.step(action)
         if self._base._last is None:  # a wrapper has begun a new episode instead
             return observation, reward, terminated, truncated, info | self._begin()
-        node, _, played = self._base._last
-        after = self._values.of_states(self._base.stepper.after(node, played), standing)
-        loss = float(self._values.of_nodes(node, standing) - after)
+        state, _, played = self._base._last
+        after = self._values.of_afterstates(self._base.stepper.afterstates(state, played), standing)
+        loss = float(self._values.of_states(state, standing) - after)
         self._regret += loss
-        value = self._values.of_nodes(self._base._node, standing)
+        value = self._values.of_states(self._base._state, standing)
         ending = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
         info |= {"loss": loss, **ending}
         if terminated or truncated:
@@ -201,10 +203,10 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         """Begin an episode, and return the entries of its first info."""
         if self._values is None:
             self._values = optimal_values(self._base)
-        node, standing = self._base._node, self._values.standing()
-        self._start = self._values.of_states(int(self._base.stepper.state_of(node)), standing)
+        state, standing = self._base._state, self._values.standing()
+        self._start = self._values.of_afterstates(int(self._base.stepper.origin_of(state)), standing)
         self._regret = 0.0
-        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_nodes(node, standing) - self._start)}
+        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_states(state, standing) - self._start)}
 
 
 class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
@@ -259,7 +261,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
             self._values = optimal_values(self._base)
             self._start, self._regret = np.zeros((2, self.num_envs))
         games = infos["_action_mask"].nonzero()[0]
-        self._begin(games, self._base.stepper.state_of(self._base._node[games]))
+        self._begin(games, self._base.stepper.origin_of(self._base._state[games]))
         return observations, infos | {"loss": np.zeros(self.num_envs), "_loss": np.zeros(self.num_envs, np.bool_)}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -267,10 +269,10 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         base, values = self._base, self._values
         if values is None:
             raise RuntimeError("no turn has begun: call reset()")
-        nodes, acts, standing = base._node, ~base._over, values.standing()
+        states, acts, standing = base._state, ~base._over, values.standing()
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        loss = values.of_nodes(nodes, standing)
-        loss -= values.of_states(base._after, standing)
+        loss = values.of_states(states, standing)
+        loss -= values.of_afterstates(base._after, standing)
         loss *= acts
         self._regret += loss
         infos |= {"loss": loss, "_loss": acts}
@@ -280,7 +282,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
             regret = self._regret * ended
             luck = np.zeros(self.num_envs)
             of_games = standing if np.ndim(standing) == 0 else standing[games]
-            luck[games] = values.of_nodes(base._reached[games], of_games) - self._start[games] + regret[games]
+            luck[games] = values.of_states(base._reached[games], of_games) - self._start[games] + regret[games]
             self._add(regret[games])
             ending = {"regret": regret, "luck": luck}
             infos.get("final_info", infos).update(ending | {f"_{name}": ended for name in ending})
@@ -292,10 +294,10 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
             self._begin((~acts).nonzero()[0], base.stepper.start)
         return observations, rewards, terminated, truncated, infos
 
-    def _begin(self, games: IntArray, states: Any) -> None:
-        """Begin the episodes of some games at one state, or at one for each."""
+    def _begin(self, games: IntArray, afterstates: Any) -> None:
+        """Begin the episodes of some games at one afterstate, or at one for each."""
         assert self._values is not None
         standing = self._values.standing()
         of_games = standing if np.ndim(standing) == 0 else standing[games]
-        self._start[games] = self._values.of_states(states, of_games)
+        self._start[games] = self._values.of_afterstates(afterstates, of_games)
         self._regret[games] = 0.0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import Stepper
 from stb_gym.games import FloatArray, IntArray, cached_arrays
-from stb_gym.large import BoardValues
+from stb_gym.large import LargeSolution
 from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks
 from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
@@ -32,9 +32,9 @@ class SampledEvaluation(Measured):
         optimum: the values of perfect play.
         stepper: the game that was stepped through.
         masked: whether the agent received masks or was masked.
-        end: [T] the node at which each turn ended.
+        end: [T] the state at which each turn ended.
         turn: [V] the turn of each choice.
-        node: [V] the node of each choice.
+        state: [V] the state of each choice.
         utility: [V] the optimal utility there.
         plays: [V] the agent's most probable action, of those that are not optimal if it plays any; -1 for an illegal
             one.
@@ -43,12 +43,12 @@ class SampledEvaluation(Measured):
         optimal: [V] the probability with which the choice is optimal.
     """
 
-    optimum: Solution | BoardValues
+    optimum: Solution | LargeSolution
     stepper: Stepper
     masked: bool
     end: IntArray
     turn: IntArray
-    node: IntArray
+    state: IntArray
     utility: FloatArray
     plays: IntArray
     best: IntArray
@@ -94,7 +94,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """The exact expected value of a turn of uniformly random legal play."""
-        if isinstance(self.optimum, BoardValues):
+        if isinstance(self.optimum, LargeSolution):
             return random_value(self.optimum.game, self.optimum.objective)
         return self.optimum.evaluate(UniformRandom()).value
 
@@ -106,7 +106,7 @@ class SampledEvaluation(Measured):
     @property
     def illegal_mass(self) -> float:
         """The share of turns that ended with an illegal action."""
-        return float((self.end == self.stepper.forfeit).mean())
+        return float((self.end == self.stepper.illegal_state).mean())
 
     @cached_property
     def final_score(self) -> IntArray:
@@ -123,8 +123,8 @@ class SampledEvaluation(Measured):
     @property
     def mean_throws(self) -> float:
         """Throws in a turn: one for each choice, and one if a throw left no move."""
-        _, dice = self.stepper.position(self.stepper.state_of(self.end))
-        return float((len(self.node) + np.count_nonzero(dice)) / self.turns)
+        _, dice = self.stepper.position(self.stepper.origin_of(self.end))
+        return float((len(self.state) + np.count_nonzero(dice)) / self.turns)
 
     def summary(self) -> dict[str, float]:
         """Return the numbers above by name, ready for JSON; without the normalised score, which may take a while."""
@@ -143,7 +143,7 @@ class SampledEvaluation(Measured):
 
     def _costliest(self, limit: int | None) -> list[Mistake]:
         wrong = np.flatnonzero(self.loss > 0)
-        choices = np.stack((self.node, self.plays), axis=1)[wrong]
+        choices = np.stack((self.state, self.plays), axis=1)[wrong]
         _, first, mistake = np.unique(choices, axis=0, return_index=True, return_inverse=True)
         times = np.bincount(mistake.ravel())
         lost = np.bincount(mistake.ravel(), self.loss[wrong])
@@ -152,8 +152,8 @@ class SampledEvaluation(Measured):
             choice = wrong[first[place]]
             found.append(
                 Mistake(
-                    node=int(self.node[choice]),
-                    position=self.stepper.describe(int(self.node[choice])),
+                    state=int(self.state[choice]),
+                    position=self.stepper.describe(int(self.state[choice])),
                     plays=None if self.plays[choice] < 0 else int(self.plays[choice]),
                     best=int(self.best[choice]),
                     visits=float(times[place] / self.turns),
@@ -164,30 +164,30 @@ class SampledEvaluation(Measured):
 
 
 def measured_choices(
-    optimum: Solution | BoardValues, stepper: Stepper, node: IntArray, answer: NDArray[Any], is_legal: Masks
+    optimum: Solution | LargeSolution, stepper: Stepper, state: IntArray, answer: NDArray[Any], is_legal: Masks
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
-    """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at nodes; see `SampledEvaluation`.
+    """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at states; see `SampledEvaluation`.
 
     Args:
         optimum: the values of perfect play.
         stepper: the game.
-        node: [B] nodes with a legal move.
+        state: [B] states with a legal move.
         answer: the agent's actions [B] or probabilities [B, A].
         is_legal: [B] whether the action that is played is legal. Then the choice counts with the expected loss over all
             legal actions, else with the loss of an illegal one.
     """
-    row, action = stepper.legal_moves(node)
+    row, action = stepper.legal_moves(state)
     first = np.flatnonzero(np.diff(row, prepend=-1))
-    after = stepper.after(node[row], action)
+    after = stepper.afterstates(state[row], action)
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
     value = optimum.utilities_at(*stepper.position(after))
     utility = np.maximum.reduceat(value, first)
     optimal = optimum.is_as_good(value, utility[row])
-    best = np.minimum.reduceat(np.where(optimal, action, stepper.actions), first)
+    best = np.minimum.reduceat(np.where(optimal, action, stepper.num_actions), first)
     rank = weight + ((weight > 0) & ~optimal)  # actions that are not optimal come first
     probable = rank == np.maximum.reduceat(rank, first)[row]
-    plays = np.minimum.reduceat(np.where(probable, action, stepper.actions), first)
+    plays = np.minimum.reduceat(np.where(probable, action, stepper.num_actions), first)
     worst = optimum.objective.illegal_utility(stepper.ending_scores[1:])
     loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)
     optimal_mass = np.where(is_legal, np.add.reduceat(weight * optimal, first), 0)

@@ -20,19 +20,19 @@ class Visits:
     """What was visited in a game; those of several environments can be added, also by `sum`.
 
     Attributes:
-        tables: the arrays of the game, with N nodes and E edges, the legal actions at nodes.
-        nodes: [N] how often each node was reached by a throw.
-        edges: [E] how often each edge was taken; actions that lead to the same state count as the lowest of them.
+        tables: the arrays of the game, with N states and E pairs, the legal actions at states.
+        states: [S] how often each state was reached by a throw.
+        pairs: [P] how often each pair was taken; actions that lead to the same afterstate count as the lowest of them.
     """
 
     tables: TurnTables
-    nodes: IntArray
-    edges: IntArray
+    states: IntArray
+    pairs: IntArray
 
     def __add__(self, other: "Visits") -> "Visits":
         if not isinstance(other, Visits) or other.tables.game != self.tables.game:
             raise ValueError("visits can be added only if they are of the same game")
-        return Visits(self.tables, self.nodes + other.nodes, self.edges + other.edges)
+        return Visits(self.tables, self.states + other.states, self.pairs + other.pairs)
 
     def __radd__(self, zero: int) -> "Visits":
         return self
@@ -45,25 +45,25 @@ class _Counter:
         if not isinstance(env.stepper, TableStepper):
             raise ValueError(f"{env.game} has too many positions to count the visits of each")
         tables = env.stepper.tables
-        self._states = tables.states
-        places = tables.edge_node * tables.states + tables.edge_next
+        self._afterstates = tables.num_afterstates
+        places = tables.pair_state * tables.num_afterstates + tables.pair_afterstate
         self._order = np.argsort(places, kind="stable")
         self._places = places[self._order]
-        self.visits = Visits(tables, np.zeros(tables.nodes + 1, int), np.zeros(len(places), int))
+        self.visits = Visits(tables, np.zeros(tables.num_states + 1, int), np.zeros(len(places), int))
 
-    def reach(self, nodes: Any) -> None:
-        """Count throws that led to nodes; the forfeit is counted at the end of the array."""
-        np.add.at(self.visits.nodes, nodes, 1)
+    def reach(self, states: Any) -> None:
+        """Count throws that led to states; the illegal state is counted at the end of the array."""
+        np.add.at(self.visits.states, states, 1)
 
-    def take(self, nodes: Any, states: Any) -> None:
-        """Count actions by the nodes where they were taken and the states that they led to, illegal ones not."""
-        legal = states < self._states
-        places = np.extract(legal, nodes * self._states + states)
-        np.add.at(self.visits.edges, self._order[np.searchsorted(self._places, places)], 1)
+    def take(self, states: Any, afterstates: Any) -> None:
+        """Count actions by the states where they were taken and the afterstates that they led to, illegal ones not."""
+        legal = afterstates < self._afterstates
+        places = np.extract(legal, states * self._afterstates + afterstates)
+        np.add.at(self.visits.pairs, self._order[np.searchsorted(self._places, places)], 1)
 
     def copy(self) -> Visits:
-        """Return the visits so far, without the forfeit."""
-        return Visits(self.visits.tables, self.visits.nodes[:-1].copy(), self.visits.edges.copy())
+        """Return the visits so far, without the illegal state."""
+        return Visits(self.visits.tables, self.visits.states[:-1].copy(), self.visits.pairs.copy())
 
 
 class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -81,7 +81,7 @@ class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         >>> env = stb_gym.RecordVisits(gym.make("stb_gym/ShutTheBox-v0"))
         >>> _, info = env.reset(seed=0)
         >>> _ = env.step(info["action_mask"].argmax())
-        >>> int(env.visits.nodes.sum()), int(env.visits.edges.sum())
+        >>> int(env.visits.states.sum()), int(env.visits.pairs.sum())
         (2, 1)
     """
 
@@ -103,16 +103,16 @@ class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         result = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._base._node)
+        self._counter.reach(self._base._state)
         return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and count it."""
         result = self.env.step(action)
-        self._counter.reach(self._base._node)
+        self._counter.reach(self._base._state)
         if self._base._last is not None:  # else a wrapper has begun a new episode instead
-            node, _, played = self._base._last
-            self._counter.take(node, self._base.stepper.after(node, played))
+            state, _, played = self._base._last
+            self._counter.take(state, self._base.stepper.afterstates(state, played))
         return result
 
 
@@ -145,15 +145,15 @@ class VectorRecordVisits(gym.vector.VectorWrapper):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._base._node[infos["_action_mask"]])
+        self._counter.reach(self._base._state[infos["_action_mask"]])
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and count it."""
-        base, nodes, acts = self._base, self._base._node, ~self._base._over
+        base, states, acts = self._base, self._base._state, ~self._base._over
         result = self.env.step(actions)
-        self._counter.take(nodes[acts], base._after[acts])
+        self._counter.take(states[acts], base._after[acts])
         self._counter.reach(base._reached)
         if base.autoreset_mode == AutoresetMode.SAME_STEP:
-            self._counter.reach(base._node[result[2] | result[3]])
+            self._counter.reach(base._state[result[2] | result[3]])
         return result

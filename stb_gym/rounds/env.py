@@ -114,9 +114,9 @@ class StandingEnv(StepperEnv):
         raise NotImplementedError
 
     @checked
-    def node(self, observation: Observation) -> Any:
-        """Return the node of the turn of an observation [O + 3], or the nodes [B] of a batch."""
-        return super().node(np.atleast_1d(observation)[..., :-3])
+    def find_states(self, observation: Observation) -> Any:
+        """Return the state of the turn of an observation [O + 3], or the states [B] of a batch."""
+        return super().find_states(np.atleast_1d(observation)[..., :-3])
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, as `TurnEnv.afterstates`, with the standing before the dice."""
@@ -265,7 +265,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         observation, reward, over, truncated, info = super().step(action)
         info["holders"] = -1
         if over:
-            score = self.stepper.ending(self._node) - 1  # its place among the final scores, the worst of which is last
+            score = self.stepper.ending(self._state) - 1  # its place among the final scores, the worst of which is last
             random = self.np_random.bit_generator.random_raw()
             info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
             reward = float(self.opponents.share[info["holders"]])

@@ -52,10 +52,10 @@ from stb_gym.solver import (
     TurnTables,
     approximation,
     compile_game,
-    edge_weights,
     expected_visits,
-    optimal_edges,
+    optimal_pairs,
     optimise,
+    pair_weights,
     score_chances,
     solve_tables,
     table_strategy,
@@ -92,8 +92,8 @@ def best_values(tables: TurnTables, utility: FloatArray) -> FloatArray:
     """Return [B] the greatest expected utility of a turn, given B utilities [B, T] of its final scores."""
     values = np.zeros(len(utility))
     for block in blocks(tables, np.ones(len(utility), np.bool_)):
-        states, _ = optimise(tables, utility[block].T[tables.score_index])
-        values[block] = states[tables.start]
+        afterstates, _ = optimise(tables, utility[block].T[tables.score_index])
+        values[block] = afterstates[tables.start]
     return values
 
 
@@ -123,21 +123,21 @@ class Reply:
         return best_values(self.standings.tables, self.utility(chosen))
 
     def optimal(self, block: IntArray) -> NDArray[np.bool_]:
-        """Return [E, B] True for every edge that is as good as the best of its node at standings [B]."""
+        """Return [E, B] True for every pair that is as good as the best of its state at standings [B]."""
         tables = self.standings.tables
-        return optimal_edges(tables, *optimise(tables, self.utility(block).T[tables.score_index]))
+        return optimal_pairs(tables, *optimise(tables, self.utility(block).T[tables.score_index]))
 
     def weights(self, block: IntArray) -> FloatArray:
-        """Return [E, B] the probability (0 or 1) of every edge at standings [B]."""
+        """Return [E, B] the probability (0 or 1) of every pair at standings [B]."""
         tables, best = self.standings.tables, self.optimal(block)
         preferred = best
         if self.disliked is not None:
 
-            def least(edge_value: FloatArray, level: Level) -> FloatArray:
-                return level.reduce(np.minimum, np.where(best[level.edges], edge_value, np.inf))
+            def least(pair_value: FloatArray, level: Level) -> FloatArray:
+                return level.reduce(np.minimum, np.where(best[level.pairs], pair_value, np.inf))
 
             disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
-            preferred = best & optimal_edges(tables, *tables.sweep(disliked.T[tables.score_index], least))
+            preferred = best & optimal_pairs(tables, *tables.sweep(disliked.T[tables.score_index], least))
         weights = np.zeros(best.shape)
         weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights
@@ -424,24 +424,24 @@ class Round:
             return self.solve().played[seat]
         plays = self._named(plays)
         if not callable(plays):
-            weights = edge_weights(self.tables, plays)[0][:, None]
+            weights = pair_weights(self.tables, plays)[0][:, None]
             return self._play(seat, lambda block: weights)
 
         def weights_at(index: int) -> FloatArray:
             standing = self.standings.standing(index, self.players - 1 - seat)
             try:
-                return edge_weights(self.tables, self.policy(plays, standing))[0]
+                return pair_weights(self.tables, self.policy(plays, standing))[0]
             except (TypeError, ValueError) as error:
                 raise ValueError(f"the strategy at {standing}: {error}") from error
 
         return self._play(seat, lambda block: np.stack([weights_at(index) for index in block.tolist()], axis=1))
 
     def _play(self, seat: int, weights: Callable[[IntArray], FloatArray]) -> Seat:
-        """Return a seat's play; `weights` of standings [B] returns edge weights [E, B], or [E, 1] for all of them."""
+        """Return a seat's play; `weights` of standings [B] returns pair weights [E, B], or [E, 1] for all of them."""
         tables, standings = self.tables, self.standings
         chances, throws = np.zeros(standings.after.shape), np.zeros(len(standings.lead))
         chances[standings.over, -1] = 1
-        throwing = tables.dice[tables.node_state, None] > 0
+        throwing = tables.dice[tables.state_origin, None] > 0
         for block in blocks(tables, standings.met_by(seat)):
             visits = expected_visits(tables, weights(block))
             chances[block] = score_chances(tables, visits).T

@@ -14,9 +14,9 @@ from stb_gym.output import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv
-from stb_gym.solver import Policy, Standing, TurnTables, edge_weights, expected_visits, optimise, score_chances
+from stb_gym.solver import Policy, Standing, TurnTables, expected_visits, optimise, pair_weights, score_chances
 
-AT_ONCE = 2**16  # nodes in one question to an agent
+AT_ONCE = 2**16  # states in one question to an agent
 LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 
@@ -129,7 +129,7 @@ class RoundMeter:
         for first in range(0, len(met), size):
             some = met[first : first + size]
             policies = self._policies(player, some)
-            weights = np.stack([edge_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
+            weights = np.stack([pair_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
             wins[some] = (chances * opponents.utility[some].T).sum(axis=0)
         return RoundRegret(opponents, wins, opponents.most)
@@ -204,10 +204,10 @@ class RoundValues(TableValues):
     def _solve(self) -> None:
         self._opponents, tables = self._env.opponents, self._env.round.tables
         standings = len(self._opponents.chance)
-        if standings * tables.nodes > LARGEST_VALUES:
+        if standings * tables.num_states > LARGEST_VALUES:
             raise ValueError(f"{self._env.round} has too many standings to record losses: {standings:,}")
-        states, nodes = optimise(tables, self._opponents.utility.T[tables.score_index])
-        super().__init__(nodes.T, states.T, 0.0)
+        afterstates, states = optimise(tables, self._opponents.utility.T[tables.score_index])
+        super().__init__(states.T, afterstates.T, 0.0)
 
 
 optimal_values.register(SeatEnv, RoundValues)

@@ -56,7 +56,7 @@ class Play:
         return np.column_stack((self.places.min(axis=1), self.leads.sum(axis=1), after))
 
     def end_turns(self, rounds: IntArray, places: IntArray) -> tuple[IntArray, FloatArray]:
-        """End one turn in each of rounds [K], with the places [K] of the final scores, T for a forfeit.
+        """End one turn in each of rounds [K], with the places [K] of the final scores, T for an illegal action.
 
         Returns:
             The L rounds that are over, which begin again, and what every player won in them, [L, N].

@@ -15,7 +15,7 @@ from stb_gym.solver import Standing, TurnTables
 
 MOST_PLAYERS = 101  # a hundred after the first
 LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
-LARGEST_BLOCK = 2**22  # edges x standings in one pass over the tables
+LARGEST_BLOCK = 2**22  # pairs x standings in one pass over the tables
 TIES = {
     "split": "tied players share the win",
     "all-win": "all tied players win",
@@ -137,7 +137,7 @@ class Standings:
 def blocks(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
     """Yield the indices of the True entries of `chosen`, as many at a time as one pass over the tables can take."""
     index = np.flatnonzero(chosen)
-    size = max(1, LARGEST_BLOCK // max(1, len(tables.edge_node)))
+    size = max(1, LARGEST_BLOCK // max(1, len(tables.pair_state)))
     firsts = range(0, len(index), size)
     for first in tracked(firsts, "standings of a round solved", "blocks", len(firsts)):
         yield index[first : first + size]

@@ -110,9 +110,9 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen.take(place, axis=0))
         return with_standing(observation, self._standings()), reward, over, truncated, infos
 
-    def _begin(self, games: IntArray, state: int, throws: IntArray) -> None:
+    def _begin(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
         self._draw_standings(games, self.opponents.sums_of({}))
-        super()._begin(games, state, throws)
+        super()._begin(games, afterstate, throws)
 
     def _draw_standings(self, games: IntArray, sums: FloatArray) -> None:
         random = self.np_random.bit_generator.random_raw(len(games))

@@ -1,9 +1,9 @@
-"""A certificate of perfect play: the value of every state in exact fractions, checked against the rules move by move.
+"""A certificate of perfect play: all values in exact fractions, checked against the rules move by move.
 
-    v(node)  = best of v(next state) over legal moves, or the utility of the final score if there is none
-    v(state) = sum over rolls of count(roll) v(node) / faces**dice
+    v(state)  = best of v(next afterstate) over legal moves, or the utility of the final score if there is none
+    v(afterstate) = sum over rolls of count(roll) v(state) / faces**dice
 
-As no moves lead back to a state, these equations have one solution. `stb_gym.solve` finds it in arrays. Here
+As no moves lead back to an afterstate, these equations have one solution. `stb_gym.solve` finds it in arrays. Here
 plain loops ask the rules for every move again and check that solution in integers, over the common denominator of all
 values.
 """
@@ -21,12 +21,12 @@ from typing import NoReturn
 
 import numpy as np
 
-from stb_gym.games import Game, Roll, State, all_rules, rolls, walk, words_of
+from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk, words_of
 from stb_gym.output import tracked, write_text
 from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
 
-Node = tuple[int, int, Roll]  # (held, dice, roll)
+State = tuple[int, int, Roll]  # (progress, dice, roll)
 
 
 @dataclass(frozen=True)
@@ -37,19 +37,19 @@ class Certificate:
         game: the rules.
         objective: the name of the objective.
         value: the value of a turn, in the objective's unit.
-        states, nodes: how many there are; the Bellman equation holds at every one.
-        largest_error: the largest |float - fraction| of a state or node, in the objective's unit.
+        afterstates, states: how many there are; the Bellman equation holds at every one.
+        largest_error: the largest |float - fraction| of an afterstate or state, in the objective's unit.
         largest_relative_error: the largest |float - fraction| / |fraction|; infinite if a float is not 0 where
             the fraction is.
-        optimal_actions_agree: whether floats and fractions have the same optimal actions at every node.
-        text: the values of all states, as `value_text` writes them.
+        optimal_actions_agree: whether floats and fractions have the same optimal actions at every state.
+        text: the values of all afterstates, as `value_text` writes them.
     """
 
     game: Game
     objective: str
     value: Fraction
+    afterstates: int
     states: int
-    nodes: int
     largest_error: float
     largest_relative_error: float
     optimal_actions_agree: bool
@@ -84,87 +84,90 @@ def certify(what: GameOrEnv, objective: Goal | None = None) -> Certificate:
     """
     game, goal, _ = task_of(what, objective)
     exact, floats = solve_tables(game, goal, exact=True), solve_tables(game, goal)
-    states, nodes = values_of(exact)
-    check_bellman(game, goal, states, nodes)
-    values = np.concatenate((exact.state_value, exact.node_value)).tolist()
-    inexact = np.concatenate((floats.state_value, floats.node_value)).tolist()
+    afterstates, states = values_of(exact)
+    check_bellman(game, goal, afterstates, states)
+    values = np.concatenate((exact.afterstate_values, exact.state_values)).tolist()
+    inexact = np.concatenate((floats.afterstate_values, floats.state_values)).tolist()
     errors = [abs(Fraction(rounded) - value) for rounded, value in zip(inexact, values, strict=True)]
     relative = [error / abs(value) if value else inf for error, value in zip(errors, values, strict=True) if error]
     return Certificate(
         game=game,
         objective=goal.name,
-        value=states[game.start()],
+        value=afterstates[game.start()],
+        afterstates=len(afterstates),
         states=len(states),
-        nodes=len(nodes),
         largest_error=float(max(errors)),
         largest_relative_error=float(max(relative, default=0)),
         optimal_actions_agree=bool((exact.optimal == floats.optimal).all()),
-        text=value_text(game, goal.name, states),
+        text=value_text(game, goal.name, afterstates),
     )
 
 
-def values_of(solution: Solution) -> tuple[dict[State, Fraction], dict[Node, Fraction]]:
-    """Return the values of an exact solution by state and by node, in the objective's unit."""
+def values_of(solution: Solution) -> tuple[dict[Afterstate, Fraction], dict[State, Fraction]]:
+    """Return the values of an exact solution by afterstate and by state, in the objective's unit."""
     tables = solution.tables
-    states = dict(zip(tables.index, solution.state_value, strict=True))
-    nodes = ((*state, roll) for state in tables.index for roll in rolls(tables.game, state[1]).shown)
-    return states, dict(zip(nodes, solution.node_value, strict=True))
+    afterstates = dict(zip(tables.index, solution.afterstate_values, strict=True))
+    states = ((*afterstate, roll) for afterstate in tables.index for roll in rolls(tables.game, afterstate[1]).shown)
+    return afterstates, dict(zip(states, solution.state_values, strict=True))
 
 
-def value_text(game: Game, objective: str, states: Mapping[State, Fraction]) -> str:
-    """Return the value of every state as text.
+def value_text(game: Game, objective: str, afterstates: Mapping[Afterstate, Fraction]) -> str:
+    """Return the value of every afterstate as text.
 
-    A line each: the name of the game; its rules as JSON with sorted keys; the objective; then every state, in ascending
-    order: held, dice and the value as numerator/denominator in lowest terms.
+    A line each: the name of the game; its rules as JSON with sorted keys; the objective; then every afterstate, in
+        ascending
+    order: progress, dice and the value as numerator/denominator in lowest terms.
     """
     rules = json.dumps(all_rules(game), sort_keys=True, default=int)
-    values = (f"{held} {dice} {v.numerator}/{v.denominator}" for (held, dice), v in sorted(states.items()))
+    values = (f"{progress} {dice} {v.numerator}/{v.denominator}" for (progress, dice), v in sorted(afterstates.items()))
     return "\n".join([game.name, rules, objective, *values, ""])
 
 
 def check_bellman(
-    game: Game, objective: Goal, states: Mapping[State, Fraction], nodes: Mapping[Node, Fraction]
+    game: Game, objective: Goal, afterstates: Mapping[Afterstate, Fraction], states: Mapping[State, Fraction]
 ) -> None:
     """Check by the rules that values are those of perfect play.
 
     Args:
         game: the rules.
         objective: what is maximised, see `stb_gym.solve`.
-        states: the value of every state before its throw, in the objective's unit.
-        nodes: the value of every node before its choice.
+        afterstates: the value of every afterstate before its throw, in the objective's unit.
+        states: the value of every state before its choice.
 
     Raises:
-        ValueError: if the values are not of the states and nodes of the game, or naming the first node or state where
-            the Bellman equation fails.
+        ValueError: if the values are not of the afterstates and states of the game, or naming the first state or
+            afterstate where the Bellman equation fails.
     """
-    known = {state: rolls(game, state[1]) for state in walk(game)}
-    known_nodes = {(*state, roll) for state in known for roll in known[state].shown}
-    if states.keys() != known.keys() or nodes.keys() != known_nodes:
-        raise ValueError(f"values must be of the {len(known):,} states and {len(known_nodes):,} nodes of {game}")
+    known = {afterstate: rolls(game, afterstate[1]) for afterstate in walk(game)}
+    known_states = {(*afterstate, roll) for afterstate in known for roll in known[afterstate].shown}
+    if afterstates.keys() != known.keys() or states.keys() != known_states:
+        raise ValueError(f"values must be of the {len(known):,} afterstates and {len(known_states):,} states of {game}")
     goal = objective_of(game, objective)
     best = max if goal.sign > 0 else min
-    utilities = goal.utilities(np.array([game.final_score(held) for held, _ in known])).tolist()
+    utilities = goal.utilities(np.array([game.final_score(progress) for progress, _ in known])).tolist()
     ends = [goal.sign * Fraction(utility) for utility in utilities]
-    unit = lcm(*(value.denominator for value in chain(states.values(), nodes.values(), ends)))
+    unit = lcm(*(value.denominator for value in chain(afterstates.values(), states.values(), ends)))
 
     def whole(value: Fraction) -> int:
         return value.numerator * (unit // value.denominator)
 
     words = words_of(game)
-    after = {state: whole(value) for state, value in states.items()}
-    states_and_ends = zip(known.items(), ends, strict=True)
-    for (state, (shown, counts, _)), end in tracked(states_and_ends, "positions checked", "positions", len(known)):
+    after = {afterstate: whole(value) for afterstate, value in afterstates.items()}
+    afterstates_and_ends = zip(known.items(), ends, strict=True)
+    for (afterstate, (shown, counts, _)), end in tracked(
+        afterstates_and_ends, "positions checked", "positions", len(known)
+    ):
         total = 0
         for roll, count in zip(shown, counts.tolist(), strict=True):
-            node = (*state, roll)
-            moves = game.moves(state, roll) if state[1] else {}
+            state = (*afterstate, roll)
+            moves = game.moves(afterstate, roll) if afterstate[1] else {}
             found = best((after[left] for left in moves.values()), default=whole(end))
-            if whole(nodes[node]) != found:
-                _refuse(words.node(*node), nodes[node], Fraction(found, unit))
+            if whole(states[state]) != found:
+                _refuse(words.state(*state), states[state], Fraction(found, unit))
             total += count * found
-        ways = game.faces ** state[1]
-        if after[state] * ways != total:
-            _refuse(words.state(*state), states[state], Fraction(total, ways * unit))
+        ways = game.faces ** afterstate[1]
+        if after[afterstate] * ways != total:
+            _refuse(words.afterstate(*afterstate), afterstates[afterstate], Fraction(total, ways * unit))
 
 
 def _refuse(where: str, stored: Fraction, found: Fraction) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The choice at one node: its moves, and the loss of each."""
+"""The choice at one state: its moves, and the loss of each."""
 
 from typing import Any, NamedTuple, Protocol
 
@@ -24,29 +24,29 @@ class PerfectPlay(Protocol):
     def value(self) -> Any:
         """The value of a turn in the objective's unit."""
 
-    def utilities_at(self, held: IntArray, dice: IntArray | int) -> NDArray[Any]:
-        """Return the expected utilities [B] of states."""
+    def utilities_at(self, progress: IntArray, dice: IntArray | int) -> NDArray[Any]:
+        """Return the expected utilities [B] of afterstates."""
 
     def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return [E] True where moves of utility `after` [E] are as good as the best ones."""
+        """Return [P] True where moves of utility `after` [P] are as good as the best ones."""
 
 
 class Move(NamedTuple):
-    """A legal move: the action, and the state that it leads to."""
+    """A legal move: the action, and the afterstate that it leads to."""
 
     action: int
-    held: int
+    progress: int
     dice: int
 
 
 class Choice(NamedTuple):
-    """The moves at a node, under perfect play afterwards.
+    """The moves at a state, under perfect play afterwards.
 
     Attributes:
         moves: [A] the legal moves, lowest action first; none where the turn ends.
         after: [A] the expected utility after each.
         loss: [A] the expected utility that each loses against the best one: 0 for all that are as good.
-        utility: the expected utility of the node: of its best move, or of the turn that ends there.
+        utility: the expected utility of the state: of its best move, or of the turn that ends there.
     """
 
     moves: list[Move]
@@ -60,23 +60,23 @@ class Choice(NamedTuple):
         return [move for move, loss in zip(self.moves, self.loss, strict=True) if loss == 0]
 
 
-def legal_moves(game: Game, held: int, dice: int, roll: Roll) -> list[Move]:
-    """Return the legal moves at a node, lowest action first."""
-    moves = game.moves((held, dice), roll) if dice else {}
+def legal_moves(game: Game, progress: int, dice: int, roll: Roll) -> list[Move]:
+    """Return the legal moves at a state, lowest action first."""
+    moves = game.moves((progress, dice), roll) if dice else {}
     return [Move(action, *after) for action, after in sorted(moves.items())]
 
 
-def choice_at(best: PerfectPlay, held: int, dice: int, roll: Roll) -> Choice:
+def choice_at(best: PerfectPlay, progress: int, dice: int, roll: Roll) -> Choice:
     """Return the choice after a throw.
 
     Args:
         best: the values of perfect play.
-        held: what the player holds, in a state of the game.
+        progress: what the player holds, in an afterstate of the game.
         dice: how many dice were thrown.
         roll: the roll.
 
     Raises:
-        ValueError: if a move leads to no state of the game; the state itself is not checked.
+        ValueError: if a move leads to no afterstate of the game; the afterstate itself is not checked.
 
     Example:
         >>> import stb_gym
@@ -85,10 +85,10 @@ def choice_at(best: PerfectPlay, held: int, dice: int, roll: Roll) -> Choice:
         >>> [best.game.actions[move.action] for move in choice.moves], [round(loss, 4) for loss in choice.loss]
         ([(1, 8), (4, 5)], [0.1389, 0.0])
     """
-    moves = legal_moves(best.game, held, dice, roll)
+    moves = legal_moves(best.game, progress, dice, roll)
     if not moves:
-        return Choice([], [], [], float(best.utilities_at(np.array([held]), 0)[0]))
-    left, thrown = np.array([(move.held, move.dice) for move in moves]).T
+        return Choice([], [], [], float(best.utilities_at(np.array([progress]), 0)[0]))
+    left, thrown = np.array([(move.progress, move.dice) for move in moves]).T
     after = best.utilities_at(left, thrown).astype(float)
     greatest = after.max(keepdims=True)
     loss = np.where(best.is_as_good(after, greatest), 0, greatest - after)

@@ -1,8 +1,8 @@
 """Exact evaluation of a policy: its value, its regret and where it comes from. Nothing is sampled.
 
-    u(node) = sum over actions of policy(action | node) u(next state)
-    regret  = u*(start) - u(start) = sum over nodes of visits(node) x loss(node)
-    loss(node) = u*(node) - sum over actions of policy(action | node) u*(next state)
+    u(state) = sum over actions of policy(action | state) u(next afterstate)
+    regret  = u*(start) - u(start) = sum over states of visits(state) x loss(state)
+    loss(state) = u*(state) - sum over actions of policy(action | state) u*(next afterstate)
 
 with u* the optimal utility. The second form of the regret is the performance difference lemma (Kakade and Langford,
 "Approximately optimal approximate reinforcement learning", 2002); it is the one reported, as it stays precise near 0.
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Mistake:
-    """A node where a policy loses something.
+    """A state where a policy loses something.
 
     Attributes:
-        node: index of the node.
-        position: the node in words.
+        state: index of the state.
+        position: the state in words.
         plays: the most probable action of those that are not optimal; None for an illegal one.
         best: the optimal action of lowest index.
         visits: expected visits per turn.
         loss: the loss of the policy's choice there, in the objective's unit.
     """
 
-    node: int
+    state: int
     position: str
     plays: int | None
     best: int
@@ -47,7 +47,7 @@ class Mistake:
 
     @property
     def cost(self) -> float:
-        """The contribution of the node to the regret."""
+        """The contribution of the state to the regret."""
         return self.visits * self.loss
 
 
@@ -131,7 +131,7 @@ class Measured(ABC):
 
     @property
     def agreement(self) -> float | None:
-        """The share of nodes with a legal action at which the policy's is optimal; None if it is not known."""
+        """The share of states with a legal action at which the policy's is optimal; None if it is not known."""
         return None
 
     @property
@@ -174,8 +174,8 @@ class Evaluation(Measured):
 
     Attributes:
         optimum: the solution that the policy is measured against.
-        weights: [E] the probability of every edge at its node.
-        illegal: [N] the probability of an illegal action at every node, which ends the turn with the worst score.
+        weights: [P] the probability of every pair at its state.
+        illegal: [S] the probability of an illegal action at every state, which ends the turn with the worst score.
         masked: whether the agent received masks or was masked; None if it is not known.
     """
 
@@ -194,7 +194,7 @@ class Evaluation(Measured):
 
     @cached_arrays
     def visits(self) -> FloatArray:
-        """[N] expected visits of every node in a turn."""
+        """[S] expected visits of every state in a turn."""
         return expected_visits(self.tables, self.weights)
 
     @cached_property
@@ -203,21 +203,21 @@ class Evaluation(Measured):
 
     @cached_arrays
     def utilities(self) -> tuple[FloatArray, FloatArray]:
-        """The expected utility of every state [S] and node [N] under the policy."""
+        """The expected utility of every afterstate [Y] and state [S] under the policy."""
         final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
         return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
 
     @cached_property
     def value(self) -> float:  # type: ignore[override]
         """Expected value of a turn."""
-        by_state, _ = self.utilities
-        return float(self.optimum.objective.sign * by_state[self.tables.start])
+        by_afterstate, _ = self.utilities
+        return float(self.optimum.objective.sign * by_afterstate[self.tables.start])
 
     @cached_arrays
     def loss(self) -> FloatArray:
-        """[N] the loss of the policy's choice at each node, if play were perfect afterwards."""
-        lost = -self.tables.sum_at_nodes(self.weights * self.optimum.advantage.astype(float))
-        lost_by_illegal = self.optimum.node_utility.astype(float) - self._illegal_utility
+        """[S] the loss of the policy's choice at each state, if play were perfect afterwards."""
+        lost = -self.tables.sum_at_states(self.weights * self.optimum.advantage.astype(float))
+        lost_by_illegal = self.optimum.state_utilities.astype(float) - self._illegal_utility
         return np.maximum(lost + self.illegal * lost_by_illegal, 0)
 
     @cached_property
@@ -228,22 +228,22 @@ class Evaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
-        return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.nodes)).value
+        return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.num_states)).value
 
     @cached_arrays
     def _departs(self) -> NDArray[Any]:
         """[D] the probability that the policy takes an action that is not optimal."""
-        departs = self.tables.sum_at_nodes(self.weights * ~self.optimum.optimal) + self.illegal
+        departs = self.tables.sum_at_states(self.weights * ~self.optimum.optimal) + self.illegal
         return departs[self.tables.decisions]
 
     @cached_property
     def agreement(self) -> float:
-        """The share of nodes with a legal action at which the policy's action is optimal."""
+        """The share of states with a legal action at which the policy's action is optimal."""
         return float(1 - self._departs.mean())
 
     @cached_property
     def agreement_by_visits(self) -> float:
-        """The same with each node weighted by its visits: the share of moves in play that are optimal."""
+        """The same with each state weighted by its visits: the share of moves in play that are optimal."""
         visits = self.visits[self.tables.decisions]
         return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
 
@@ -262,7 +262,7 @@ class Evaluation(Measured):
     @cached_property
     def mean_throws(self) -> float:
         """Expected number of throws in a turn."""
-        return float(self.visits @ (self.tables.dice[self.tables.node_state] > 0))
+        return float(self.visits @ (self.tables.dice[self.tables.state_origin] > 0))
 
     def _costliest(self, limit: int | None) -> list[Mistake]:
         cost = self.visits * self.loss
@@ -270,17 +270,17 @@ class Evaluation(Measured):
         best = self.optimum.policy
         wrong = self.weights * ~self.optimum.optimal
         mistakes = []
-        for node in order.tolist():
-            edge = max(self.tables.edges_of(node), key=wrong.item)
-            is_legal = wrong[edge] >= self.illegal[node]
-            plays = int(self.tables.edge_action[edge]) if is_legal else None
-            position = self.tables.describe_node(node)
-            visits, loss = float(self.visits[node]), float(self.loss[node])
-            mistakes.append(Mistake(node, position, plays, int(best[node]), visits, loss))
+        for state in order.tolist():
+            pair = max(self.tables.pairs_of(state), key=wrong.item)
+            is_legal = wrong[pair] >= self.illegal[state]
+            plays = int(self.tables.pair_action[pair]) if is_legal else None
+            position = self.tables.describe_state(state)
+            visits, loss = float(self.visits[state]), float(self.loss[state])
+            mistakes.append(Mistake(state, position, plays, int(best[state]), visits, loss))
         return mistakes
 
     def decisions(self) -> dict[str, list[Any]]:
-        """Return what the policy does at every node that has a move, as columns.
+        """Return what the policy does at every state that has a move, as columns.
 
         Returns:
             The columns of `Solution.decisions` (D rows), then "plays" (every move that the policy may make there, or
@@ -305,7 +305,7 @@ class Evaluation(Measured):
             >>> import stb_gym
             >>> game = stb_gym.ShutTheBox()
             >>> departures = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).departures()
-            >>> len(departures["loss"]), departures["state"][0], departures["roll"][0], departures["best"][0]
+            >>> len(departures["loss"]), departures["afterstate"][0], departures["roll"][0], departures["best"][0]
             (210, 'open 1,2,4,5,8,9', '12', 'shut 4,8')
         """
         order = np.argsort(-self.loss[self.tables.decisions], kind="stable")
@@ -319,48 +319,48 @@ def expected(
     utility: FloatArray,
     illegal: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the expected utility of every state [S] and node [N] under a policy.
+    """Return the expected utility of every afterstate [Y] and state [S] under a policy.
 
     Args:
         tables: the arrays of the game.
-        weights: [E] the probability of every edge at its node.
-        utility: [S] the utility of a turn that ends at the state.
-        illegal: [N] the utility of illegal actions, times their probability; 0 if not given.
+        weights: [P] the probability of every pair at its state.
+        utility: [Y] the utility of a turn that ends at the afterstate.
+        illegal: [S] the utility of illegal actions, times their probability; 0 if not given.
     """
 
     def choose(after: FloatArray, level: Level) -> FloatArray:
-        legal = level.reduce(np.add, weights[level.edges] * after)
-        return legal if illegal is None else legal + illegal[level.nodes][level.live]
+        legal = level.reduce(np.add, weights[level.pairs] * after)
+        return legal if illegal is None else legal + illegal[level.states][level.live]
 
     return tables.sweep(utility, choose)
 
 
 def expected_visits(tables: TurnTables, weights: FloatArray) -> FloatArray:
-    """Return [N, *K] the expected visits of every node, if edges are taken with probabilities `weights` [E, *K].
+    """Return [S, *K] the expected visits of every state, if pairs are taken with probabilities `weights` [P, *K].
 
     Levels are passed highest first, the other way round than in solving.
     """
     columns = weights[0].size
     column = np.arange(columns)
-    reached = np.zeros((tables.states, columns))
+    reached = np.zeros((tables.num_afterstates, columns))
     reached[tables.start] = 1
-    visited = np.empty((tables.nodes, columns))
+    visited = np.empty((tables.num_states, columns))
     for level in reversed(tables.levels):
-        at_nodes = np.repeat(reached[level.states], len(level.rolls.counts), axis=0)
-        at_nodes *= tables.node_probability[level.nodes, None]
-        visited[level.nodes] = at_nodes
-        first = level.nodes.start
-        taken = at_nodes[tables.edge_node[level.edges] - first] * weights[level.edges].reshape(-1, columns)
-        place = tables.edge_next[level.edges, None] * columns + column
-        lower = reached[: level.states.start]  # where the edges lead
+        at_states = np.repeat(reached[level.afterstates], len(level.rolls.counts), axis=0)
+        at_states *= tables.state_probability[level.states, None]
+        visited[level.states] = at_states
+        first = level.states.start
+        taken = at_states[tables.pair_state[level.pairs] - first] * weights[level.pairs].reshape(-1, columns)
+        place = tables.pair_afterstate[level.pairs, None] * columns + column
+        lower = reached[: level.afterstates.start]  # where the pairs lead
         lower += np.bincount(place.ravel(), taken.ravel(), lower.size).reshape(lower.shape)
     return visited.reshape(-1, *weights.shape[1:])
 
 
 def score_chances(tables: TurnTables, visits: FloatArray) -> FloatArray:
-    """Return [T, *K] the probability of every final score, best first, given the `visits` [N, *K] of the nodes."""
+    """Return [T, *K] the probability of every final score, best first, given the `visits` [S, *K] of the states."""
     ends = tables.choices == 0
-    score = tables.score_index[tables.node_state[ends]]
+    score = tables.score_index[tables.state_origin[ends]]
     chances = np.zeros((len(tables.scores), *visits.shape[1:]))
     np.add.at(chances, score, visits[ends])
     return chances

@@ -23,8 +23,8 @@ class Objective:
 
     Args:
         name: the name that people read.
-        utility: a function from final scores [S] to utilities [S], more is better. The utility of a score must not
-            depend on the others, and S may be 0.
+        utility: a function from final scores [T] to utilities [T], more is better. The utility of a score must not
+            depend on the others, and T may be 0.
         unit: the unit of values.
         sign: value = sign x utility; -1 for points where fewer are better, so that values are points.
         target: the score to reach, if values are the probability of a score at least as good as it; else None.
@@ -49,7 +49,7 @@ class Objective:
 
     @checked
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
-        """Return the utility [S] of every final score [S].
+        """Return the utility [T] of every final score [S].
 
         Raises:
             ValueError: if the utility is not a finite number for each of them.
@@ -94,7 +94,7 @@ def objective_of(game: Game, goal: Goal) -> Objective:
         game: the rules.
         goal: "score" (fewest points, or most where more are better), "shut" (the probability of the game's perfect
             score, 0 in Shut the Box and Threes, or better), "at-most:T" (the probability of at most T points;
-            "at-least:T" where more are better), an `Objective`, or a function from final scores [S] to utilities [S].
+            "at-least:T" where more are better), an `Objective`, or a function from final scores [T] to utilities [T].
 
     Raises:
         ValueError: if there is no such objective.

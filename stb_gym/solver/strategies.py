@@ -24,7 +24,7 @@ from stb_gym.games import (
 )
 from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
-from stb_gym.solver.solution import optimal_edges, optimise, solve_tables
+from stb_gym.solver.solution import optimal_pairs, optimise, solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
 
 TARGETS_AT_ONCE = 64  # scores to beat that are solved for side by side, which bounds memory
@@ -68,11 +68,11 @@ def perfect_play(tables: TurnTables, goal: str = "score", worst: bool = False) -
 
 def most_ways(tables: TurnTables) -> Policy:
     """Return the policy that goes on with the most ways to the perfect score, all numbers of throws together."""
-    return tables.greedy(tables.after_edges(ways_to_shut(tables).sum(axis=1)))
+    return tables.greedy(tables.after_pairs(ways_to_shut(tables).sum(axis=1)))
 
 
 def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
-    """Return [S, K] in how many ways a turn at a state reaches the perfect score in exactly 0, 1, ... K - 1 throws.
+    """Return [Y, K] the number of ways to the perfect score in exactly 0, 1, ... K - 1 throws.
 
     Every throw of the dice and every legal move counts as one way.
 
@@ -81,13 +81,13 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
         exact: count in Python integers, which are slower; floats are exact below 2**53.
     """
     longest, kind = len(tables.levels), object if exact else float  # every throw leads to a lower level
-    ways = np.zeros((tables.states, longest + 1), kind)
+    ways = np.zeros((tables.num_afterstates, longest + 1), kind)
     ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == tables.game.perfect_score)
     for level in tables.levels:
         counts = level.rolls.counts.astype(kind)
-        at_nodes = np.zeros((level.nodes.stop - level.nodes.start, longest), kind)
-        at_nodes[level.live] = level.reduce(np.add, ways[tables.edge_next[level.edges], :-1])
-        ways[level.states, 1:] = np.tensordot(at_nodes.reshape(-1, len(counts), longest), counts, (1, 0))
+        at_states = np.zeros((level.states.stop - level.states.start, longest), kind)
+        at_states[level.live] = level.reduce(np.add, ways[tables.pair_afterstate[level.pairs], :-1])
+        ways[level.afterstates, 1:] = np.tensordot(at_states.reshape(-1, len(counts), longest), counts, (1, 0))
     return ways
 
 
@@ -101,13 +101,13 @@ def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Poli
     utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
     if standing.lead is not None:
         utility[tables.game.sign * tables.scores < tables.game.sign * standing.lead] = 0
-    return tables.lowest_actions(optimal_edges(tables, *optimise(tables, utility[tables.score_index])))
+    return tables.lowest_actions(optimal_pairs(tables, *optimise(tables, utility[tables.score_index])))
 
 
 @lru_cache(maxsize=16)
 def chance_to_beat(tables: TurnTables) -> FloatArray:
-    """Return [S, T] the greatest probability at every state of a final score strictly better than each of `scores`."""
-    chances = np.empty((tables.states, len(tables.scores)))
+    """Return [Y, T] the greatest probability of a final score strictly better than each of `scores`."""
+    chances = np.empty((tables.num_afterstates, len(tables.scores)))
     for first in range(0, len(tables.scores), TARGETS_AT_ONCE):
         targets = slice(first, first + TARGETS_AT_ONCE)
         better = tables.score_index[:, None] < np.arange(len(tables.scores))[targets]
@@ -116,21 +116,21 @@ def chance_to_beat(tables: TurnTables) -> FloatArray:
 
 
 def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:
-    """Return the policy of a heuristic: at every node the move of least cost, the lowest action among equals."""
+    """Return the policy of a heuristic: at every state the move of least cost, the lowest action among equals."""
     costs = []
     for level in tables.levels:
         if not level.live.size:
             continue
-        nodes, after = tables.edge_node[level.edges], tables.edge_next[level.edges]
+        states, after = tables.pair_state[level.pairs], tables.pair_afterstate[level.pairs]
         moves = Moves(
-            held=tables.held[tables.node_state[nodes]],
-            roll=np.array(level.rolls.shown, np.uint8)[(nodes - level.nodes.start) % len(level.rolls.counts)],
-            action=tables.edge_action[level.edges],
-            next_held=tables.held[after],
+            progress=tables.progress[tables.state_origin[states]],
+            roll=np.array(level.rolls.shown, np.uint8)[(states - level.states.start) % len(level.rolls.counts)],
+            action=tables.pair_action[level.pairs],
+            next_progress=tables.progress[after],
             next_dice=tables.dice[after],
         )
-        fault = f"a heuristic of {tables.game} must return a finite number for each of {len(nodes)} moves"
-        costs.append(finite_numbers(heuristic(tables.game, moves), nodes.shape, fault))
+        fault = f"a heuristic of {tables.game} must return a finite number for each of {len(states)} moves"
+        costs.append(finite_numbers(heuristic(tables.game, moves), states.shape, fault))
     return tables.greedy(np.concatenate(costs), np.minimum)
 
 

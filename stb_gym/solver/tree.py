@@ -22,15 +22,15 @@ class Branch:
     Attributes:
         label: the move, the roll or, at the root, the position, in words.
         value: the value of perfect play from here on, in the objective's unit.
-        state: the state that a move leads to, in words; "" for other branches.
+        afterstate: the afterstate that a move leads to, in words; "" for other branches.
         loss: the loss of a move against the best one, in the objective's unit; None for other branches.
         probability: the probability of a roll, or of all rolls without a move; None for other branches.
-        branches: the moves after a roll, best first, or the rolls after a state.
+        branches: the moves after a roll, best first, or the rolls after an afterstate.
     """
 
     label: str
     value: float
-    state: str = ""
+    afterstate: str = ""
     loss: float | None = None
     probability: float | None = None
     branches: "tuple[Branch, ...]" = ()
@@ -42,18 +42,18 @@ class Branch:
     @property
     def line(self) -> str:
         """The branch alone in words, such as "shut 3,4 -> open 1,6,7: 11.1903, loss 0.3"."""
-        state = f" -> {self.state}" if self.state else ""
+        afterstate = f" -> {self.afterstate}" if self.afterstate else ""
         probability = "" if self.probability is None else f" ({self.probability:.2%})"
         loss = f", loss {self.loss:.6g}" if self.loss else ""
-        return f"{self.label}{state}{probability}: {self.value:.6g}{loss}"
+        return f"{self.label}{afterstate}{probability}: {self.value:.6g}{loss}"
 
 
 @checked
 def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
     """Return the tree of moves and rolls below a position.
 
-    Below a roll come its legal moves, best first; below a state the rolls that have a move, in order, and one branch
-    "no move" for all others together.
+    Below a roll come its legal moves, best first; below an afterstate the rolls that have a move, in order, and one
+    branch "no move" for all others together.
 
     Args:
         solution: perfect play, such as `stb_gym.solve(game)`.
@@ -80,32 +80,34 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
             raise ValueError(f"the tree has more than {LARGEST_TREE:,} branches to a depth of {depth}")
         return Branch(label, value=float(value), branches=tuple(below), **about)
 
-    def moves_below(node: int, throws: int) -> Iterator[Branch]:
-        """Yield the moves of a node, best first."""
-        edges, losses = solution.ranked_edges(node)
-        for edge, loss in zip(edges.tolist(), losses.tolist(), strict=True):
-            left = tables.edge_next[edge]
-            move = tables.move_in_words(edge, tables.node_roll(node))
-            state = words.state(int(tables.held[left]), int(tables.dice[left]))
+    def moves_below(state: int, throws: int) -> Iterator[Branch]:
+        """Yield the moves of a state, best first."""
+        pairs, losses = solution.ranked_pairs(state)
+        for pair, loss in zip(pairs.tolist(), losses.tolist(), strict=True):
+            left = tables.pair_afterstate[pair]
+            move = tables.move_in_words(pair, tables.state_roll(state))
+            afterstate = words.afterstate(int(tables.progress[left]), int(tables.dice[left]))
             below = rolls_below(left, throws) if throws and tables.dice[left] else ()
-            yield branch(move, solution.state_value[left], below, state=state, loss=float(loss))
+            yield branch(move, solution.afterstate_values[left], below, afterstate=afterstate, loss=float(loss))
 
-    def rolls_below(state: int, throws: int) -> Iterator[Branch]:
-        """Yield the rolls of a state that have a move, then all others as one branch."""
-        nodes = np.array(tables.nodes_of(state))
-        has_move = tables.choices[nodes] > 0
-        for node in nodes[has_move].tolist():
-            roll, probability = words.roll(tables.node_roll(node)), float(tables.node_probability[node])
-            below = moves_below(node, throws - 1)
-            yield branch(f"roll {roll}", solution.node_value[node], below, probability=probability)
+    def rolls_below(afterstate: int, throws: int) -> Iterator[Branch]:
+        """Yield the rolls of an afterstate that have a move, then all others as one branch."""
+        states = np.array(tables.states_of(afterstate))
+        has_move = tables.choices[states] > 0
+        for state in states[has_move].tolist():
+            roll, probability = words.roll(tables.state_roll(state)), float(tables.state_probability[state])
+            below = moves_below(state, throws - 1)
+            yield branch(f"roll {roll}", solution.state_values[state], below, probability=probability)
         if not has_move.all():
-            without_move = nodes[~has_move]
-            value = solution.node_value[without_move[0]]  # each has that of a turn that ends here
-            yield branch("no move", value, probability=float(tables.node_probability[without_move].sum()))
+            without_move = states[~has_move]
+            value = solution.state_values[without_move[0]]  # each has that of a turn that ends here
+            yield branch("no move", value, probability=float(tables.state_probability[without_move].sum()))
 
-    held, dice, roll = words.locate(where)
+    progress, dice, roll = words.locate(where)
     if roll is None:
-        state = tables.index[held, dice]
-        return branch(words.state(held, dice), solution.state_value[state], rolls_below(state, depth))
-    node = tables.find_node(held, dice, roll)
-    return branch(words.node(held, dice, roll), solution.node_value[node], moves_below(node, depth - 1))
+        afterstate = tables.index[progress, dice]
+        return branch(
+            words.afterstate(progress, dice), solution.afterstate_values[afterstate], rolls_below(afterstate, depth)
+        )
+    state = tables.find_state(progress, dice, roll)
+    return branch(words.state(progress, dice, roll), solution.state_values[state], moves_below(state, depth - 1))

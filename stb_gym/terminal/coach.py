@@ -2,7 +2,8 @@
 
 With u the expected utility under perfect play from there on,
 
-    u(start) + sum over throws of (u(node) - u(state)) + sum over choices of (u(next state) - u(node)) = u(end)
+    u(start) + sum over throws of (u(state) - u(afterstate)) + sum over choices of (u(next afterstate) - u(state)) =
+    u(end)
 
 and u(end) is what the player gets. A choice never gains anything, and the luck of a throw averages to zero (Zinkevich,
 Bowling, Bard, Kan and Billings, "Optimal unbiased estimators for evaluating agent performance", 2006). In a round the
@@ -117,13 +118,13 @@ class Coach:
         """The utility of the turn before its first throw."""
         return self.utility(*self.game.start())
 
-    def utility(self, held: int, dice: int) -> float:
-        """Return the utility of a state."""
-        return float(self.perfect.utilities_at(np.array([held]), dice)[0])
+    def utility(self, progress: int, dice: int) -> float:
+        """Return the utility of an afterstate."""
+        return float(self.perfect.utilities_at(np.array([progress]), dice)[0])
 
     def choice(self, position: Position) -> Choice:
         """Return the utility and the loss of every move."""
-        return choice_at(self.perfect, position.held, position.dice, position.roll)
+        return choice_at(self.perfect, position.progress, position.dice, position.roll)
 
     def loss(self, position: Position, move: Move | None) -> float:
         """Return the utility that a move loses against the best one; 0 if there is no move."""
@@ -134,7 +135,7 @@ class Coach:
         """Return a move and what it loses, or why there is none, in words."""
         words = words_of(self.game)
         if move is None or not words.typed_as(move.action):
-            return words.no_move(position.held, position.dice, position.faces)
+            return words.no_move(position.progress, position.dice, position.faces)
         choice, loss = self.choice(position), self.loss(position, move)
         if len(choice.moves) == 1:
             remark = "the only move"

@@ -16,16 +16,16 @@ Dice = np.random.Generator | Iterator[Throw]
 
 
 class Position(NamedTuple):
-    """A state and a throw, at which a player chooses a move.
+    """An afterstate and a throw, at which a player chooses a move.
 
     Attributes:
-        held, dice: the state.
+        progress, dice: the afterstate.
         faces: the faces of the dice, in the order in which they fell.
         roll: what the rules see of the throw.
         moves: the legal moves, lowest action first.
     """
 
-    held: int
+    progress: int
     dice: int
     faces: Roll
     roll: Roll
@@ -43,8 +43,8 @@ class Step(NamedTuple):
 
     @property
     def leaves(self) -> tuple[int, int]:
-        """The state (held, dice) after the move; 0 dice if the turn is over."""
-        return (self.position.held, 0) if self.move is None else (self.move.held, self.move.dice)
+        """The afterstate (progress, dice) after the move; 0 dice if the turn is over."""
+        return (self.position.progress, 0) if self.move is None else (self.move.progress, self.move.dice)
 
 
 def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
@@ -63,7 +63,7 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
         ValueError: if a given throw is impossible at its position.
     """
     words = words_of(game)
-    held, left = game.start()
+    progress, left = game.start()
     while left > 0:
         if isinstance(dice, np.random.Generator):
             throw: Throw | None = throw_faces(int(dice.integers(game.faces**left)), left, game.faces)
@@ -72,30 +72,30 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
         if throw is None:
             break
         try:
-            _, _, roll = words.locate({**words.where(held, left), "roll": throw})
+            _, _, roll = words.locate({**words.where(progress, left), "roll": throw})
         except ValueError as error:
-            raise ValueError(f"the throw at {words.state(held, left)}: {error}") from None
+            raise ValueError(f"the throw at {words.afterstate(progress, left)}: {error}") from None
         assert roll is not None
         faces = (throw,) if isinstance(throw, int | np.integer) else tuple(throw)
-        position = Position(held, left, faces, roll, legal_moves(game, held, left, roll))
+        position = Position(progress, left, faces, roll, legal_moves(game, progress, left, roll))
         move = choose(position)
         steps.append(Step(position, move))
         if move is None:
             break
-        held, left = move.held, move.dice
-    return game.final_score(held)
+        progress, left = move.progress, move.dice
+    return game.final_score(progress)
 
 
 def goes_on_at(game: Game, steps: Sequence[Step]) -> str:
-    """Return the state, in words, at which the given throws ran out; "" if the turn is over."""
-    held, dice = steps[-1].leaves if steps else game.start()
-    return words_of(game).state(held, dice) if dice else ""
+    """Return the afterstate, in words, at which the given throws ran out; "" if the turn is over."""
+    progress, dice = steps[-1].leaves if steps else game.start()
+    return words_of(game).afterstate(progress, dice) if dice else ""
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
-    """Return the dice, the move and the state it leads to."""
+    """Return the dice, the move and the afterstate it leads to."""
     words, (position, move) = words_of(game), step
-    return words.throw(position.faces), moves_in_words(game, position, [move]), words.state(*step.leaves)
+    return words.throw(position.faces), moves_in_words(game, position, [move]), words.afterstate(*step.leaves)
 
 
 def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None], separator: str = " or ") -> str:
@@ -111,7 +111,7 @@ def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None],
 def say_position(game: Game, position: Position) -> None:
     """Print a position and, at a terminal, its dice."""
     words = words_of(game)
-    say(f"\n{words.text(position.held, position.dice, position.faces)}")
+    say(f"\n{words.text(position.progress, position.dice, position.faces)}")
     if at_terminal() and position.faces:
         say(drawn_dice(position.faces))
 

@@ -11,7 +11,7 @@ from stb_gym.arguments import checked
 from stb_gym.games import FloatArray, Game, Picture, below, needed, words_of
 from stb_gym.output import say, write_aside
 from stb_gym.rounds import Round
-from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, edge_weights
+from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, pair_weights
 from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.turns import (
@@ -60,11 +60,11 @@ def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generat
             return policy.probabilities(position.moves)
     else:
         tables = compile_game(game)
-        weights, _ = edge_weights(tables, policy)
+        weights, _ = pair_weights(tables, policy)
 
         def probabilities(position: Position) -> FloatArray:
-            node = tables.find_node(position.held, position.dice, position.roll)
-            return weights[np.array(tables.edges_of(node))]
+            state = tables.find_state(position.progress, position.dice, position.roll)
+            return weights[np.array(tables.pairs_of(state))]
 
     def choose(position: Position) -> Move | None:
         moves = position.moves
@@ -228,13 +228,13 @@ def frames(turn: Turn) -> Iterator[Frame]:
         return Frame(below(picture, [value, line]), seconds)
 
     for number, (position, move) in enumerate(turn.steps, 1):
-        held, remark = position.held, coach.remark(position, move)
-        picture = words.picture(held, position.dice, position.faces, f"throw {number}")
+        progress, remark = position.progress, coach.remark(position, move)
+        picture = words.picture(progress, position.dice, position.faces, f"throw {number}")
         yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
         if move is not None:
             plays = moves_in_words(coach.game, position, [move])
-            picture = words.picture(move.held, move.dice, (), plays)
-            yield frame(picture, coach.utility(move.held, move.dice), remark, MOVED)
+            picture = words.picture(move.progress, move.dice, (), plays)
+            yield frame(picture, coach.utility(move.progress, move.dice), remark, MOVED)
     sentence = coach.account(turn.steps).sentence
     yield Frame(below(picture, [turn.end, sentence]), ENDED)
 

@@ -60,7 +60,7 @@ def test_the_control_variate_lowers_the_loss_and_leaves_values_unbiased():
         losses[control_variate] = agent.figures["loss"]
         assert (agent.figures["effect_of_rolls"] > 0) == control_variate
         values = agent._look(best.tables.observation[decisions]).value
-        assert abs(values - best.node_utility[decisions]).mean() < 0.5
+        assert abs(values - best.state_utilities[decisions]).mean() < 0.5
     assert losses[True] < 0.7 * losses[False]
 
 

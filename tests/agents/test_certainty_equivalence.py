@@ -22,19 +22,19 @@ def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
 
 
 def optimal_values(tables, probability):
-    """Return [N] optimal values by plain recursion, if each node's roll has `probability` [N] at its state."""
+    """Return [N] optimal values by plain recursion, if each state's roll has `probability` [N] at its afterstate."""
     found = {}
 
-    def state_value(state):
-        if state not in found:
-            found[state] = sum(probability[node] * node_value(node) for node in tables.nodes_of(state))
-        return found[state]
+    def afterstate_values(afterstate):
+        if afterstate not in found:
+            found[afterstate] = sum(probability[state] * state_values(state) for state in tables.states_of(afterstate))
+        return found[afterstate]
 
-    def node_value(node):
-        after = [state_value(tables.edge_next[edge]) for edge in tables.edges_of(node)]
-        return max(after, default=-float(tables.final_score[tables.node_state[node]]))
+    def state_values(state):
+        after = [afterstate_values(tables.pair_afterstate[pair]) for pair in tables.pairs_of(state)]
+        return max(after, default=-float(tables.final_score[tables.state_origin[state]]))
 
-    return np.array([node_value(node) for node in range(tables.nodes)])
+    return np.array([state_values(state) for state in range(tables.num_states)])
 
 
 def test_every_roll_is_counted_once():
@@ -50,25 +50,25 @@ def test_every_roll_is_counted_once():
 
 def test_it_plays_optimally_for_the_estimated_dice():
     learner, tables = learner_of(3000), compile_game(ShutTheBox(**FIVE))
-    probability = learner._counts / np.bincount(tables.node_state, learner._counts)[tables.node_state]
-    assert abs(probability - tables.node_probability).max() > 0.005
+    probability = learner._counts / np.bincount(tables.state_origin, learner._counts)[tables.state_origin]
+    assert abs(probability - tables.state_probability).max() > 0.005
     values = optimal_values(tables, probability)
-    state_value = np.bincount(tables.node_state, probability * values)
+    afterstate_values = np.bincount(tables.state_origin, probability * values)
     greedy = tables.policy(learner.act(*seen(tables)))
-    taken = tables.edge_action == tables.at_edges(greedy)
-    assert state_value[tables.edge_next[taken]] == pytest.approx(values[tables.decisions], rel=1e-12)
-    assert learner.figures == {"estimated_value": pytest.approx(state_value[tables.start])}
+    taken = tables.pair_action == tables.at_pairs(greedy)
+    assert afterstate_values[tables.pair_afterstate[taken]] == pytest.approx(values[tables.decisions], rel=1e-12)
+    assert learner.figures == {"estimated_value": pytest.approx(afterstate_values[tables.start])}
 
 
 def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
     learner, tables = learner_of(rules={"tiles": 5, "dice": 1}), compile_game(ShutTheBox(tiles=5, dice=1))
     loaded = np.array([0, 0, 0, 0, 1, 2])  # four of six faces show a one
     fair = learner._envs.transitions
-    learner._envs.stepper = replace(fair, node_of_throw=fair.node_of_throw[:, loaded])
+    learner._envs.stepper = replace(fair, state_of_throw=fair.state_of_throw[:, loaded])
     learner.learn(50_000)
-    probability = np.bincount(learner._envs.transitions.node_of_throw[:-1].ravel(), minlength=tables.nodes) / 6
-    value = np.bincount(tables.node_state, probability * optimal_values(tables, probability))[tables.start]
-    assert abs(value - solve(ShutTheBox(tiles=5, dice=1)).state_utility[tables.start]) > 1
+    probability = np.bincount(learner._envs.transitions.state_of_throw[:-1].ravel(), minlength=tables.num_states) / 6
+    value = np.bincount(tables.state_origin, probability * optimal_values(tables, probability))[tables.start]
+    assert abs(value - solve(ShutTheBox(tiles=5, dice=1)).afterstate_utilities[tables.start]) > 1
     assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
 
 

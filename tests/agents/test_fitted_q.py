@@ -118,7 +118,7 @@ def test_it_learns_five_tiles():
     best = solve(game)
     observations, masks = seen(best.tables)
     values = np.where(masks, agent._q(observations), -np.inf).max(axis=1) * agent._scale
-    assert abs(values - best.node_utility[best.tables.decisions]).mean() < 0.2
+    assert abs(values - best.state_utilities[best.tables.decisions]).mean() < 0.2
     assert agent._scale == 13  # of 15 points at least 2 are shut
     assert agent.figures["moves"] == len(agent._model.moves)
     assert agent.figures["loss"] < 1e-3

@@ -45,8 +45,8 @@ def test_a_truncated_turn_is_worth_its_last_observation(monkeypatch):
     monkeypatch.setattr(learner, "_update", lambda _, given: targets.append(given))
     learner._step()
     assert (steps[0].truncated & ~steps[0].terminated).any()
-    nodes = learner._tables.find_nodes(steps[0].next_observation)
-    rest = learner._table[learner._entries[nodes]].max(axis=1)
+    states = learner._tables.find_states(steps[0].next_observation)
+    rest = learner._table[learner._entries[states]].max(axis=1)
     assert targets[0] == pytest.approx(np.where(steps[0].terminated, steps[0].reward, rest))
 
 
@@ -69,9 +69,9 @@ def test_an_entry_moves_to_its_mean_target_with_shrinking_steps():
 
 def test_afterstates_share_what_they_learn():
     tables = compile_game(FOUR)
-    actions, states = (len(learner_of(each)._table) - 1 for each in (QLearning, TabularAfterstates))
-    assert actions == len(tables.edge_next)
-    assert states == tables.edge_next.max() + 1 < actions
+    actions, afterstates = (len(learner_of(each)._table) - 1 for each in (QLearning, TabularAfterstates))
+    assert actions == len(tables.pair_afterstate)
+    assert afterstates == tables.pair_afterstate.max() + 1 < actions
 
 
 def test_monte_carlo_approaches_the_action_values_of_random_play():
@@ -79,7 +79,7 @@ def test_monte_carlo_approaches_the_action_values_of_random_play():
     assert (learner._table[:-1] == -10).all()
     learner.learn(400_000)
     value, _ = expected(tables, tables.uniform, -tables.final_score.astype(float))
-    errors = abs(learner._table[:-1] - value[tables.edge_next]) * learner._updates**0.5
+    errors = abs(learner._table[:-1] - value[tables.pair_afterstate]) * learner._updates**0.5
     assert 1 < errors.max() < 8  # a mean of returns, which are from -10 to 0
     assert regret_of(learner, FOUR) == pytest.approx(evaluate(FOUR, greedy_step(FOUR)).regret, abs=0.01)
 

@@ -52,7 +52,7 @@ def test_every_view_of_every_game(visitor, name):
 
 def test_a_game_in_which_more_is_better(reader):
     game = GAMES["pig"]
-    page = reader.visit("board?held=18&roll=3", "pig")
+    page = reader.visit("board?progress=18&roll=3", "pig")
     assert page.locator("h2").first.inner_text() == "Best: hold"
     assert page.locator(".verdict b").inner_text() == "21.000"
     lost = stb_gym.evaluate(game, stb_gym.strategy(game, "hold-at-25")).regret

@@ -9,15 +9,15 @@ from playwright.sync_api import expect
 import stb_gym
 from stb_gym import ShutTheBox, Threes, solve, strategy
 from stb_gym.games import entry_of, words_of
-from stb_gym.measure import kept_policies
+from stb_gym.measure import bundled_policies
 from stb_gym.rounds import Round
-from stb_gym.solver import Standing, compile_game, edge_weights, expected
+from stb_gym.solver import Standing, compile_game, expected, pair_weights
 from tests.browser.acting import arrive, click, see_heading
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 READ = """async (addresses) => {
     const read = (row) => ({
-        edge: Number(row.dataset.edge),
+        pair: Number(row.dataset.pair),
         cells: [...row.cells].slice(1, 4).map((cell) => cell.textContent),
         who: [...row.querySelectorAll(".badge")].map((badge) => badge.textContent),
     });
@@ -26,20 +26,20 @@ READ = """async (addresses) => {
         const there = new Promise((done) => addEventListener("hashchange", () => setTimeout(done), { once: true }));
         location.hash = address;
         await there;
-        const rows = [...document.querySelectorAll("tr[data-edge]")].map(read);
+        const rows = [...document.querySelectorAll("tr[data-pair]")].map(read);
         found.push({ verdict: document.querySelector(".verdict").textContent, rows });
     }
     return found;
 }"""
 
 
-def address(game, node, goal):
-    """Return the address of a node, in the words of the commands."""
+def address(game, state, goal):
+    """Return the address of a state, in the words of the commands."""
     tables, words = compile_game(game), words_of(game)
-    state = int(tables.node_state[node])
-    where = words.where(int(tables.held[state]), int(tables.dice[state]))
+    afterstate = int(tables.state_origin[state])
+    where = words.where(int(tables.progress[afterstate]), int(tables.dice[afterstate]))
     said = {name: value if isinstance(value, int) else ",".join(map(str, value)) for name, value in where.items()}
-    said["roll"] = words.roll(tables.node_roll(node))
+    said["roll"] = words.roll(tables.state_roll(state))
     return "board?" + "&".join(f"{name}={value}" for name, value in said.items()) + f"&{goal}"
 
 
@@ -69,30 +69,32 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
         best = solve(game, objective)
     scale, precision = (1, 6e-4) if best.objective.unit == "points" else (100, 6e-3)
     perfect_score = (tables.final_score == 0).astype(float)
-    perfection, _ = expected(tables, edge_weights(tables, best.policy)[0], perfect_score)
+    perfection, _ = expected(tables, pair_weights(tables, best.policy)[0], perfect_score)
     players = {"optimal": best.policy} | {
-        each: stb_gym.load_policy(each, game) if each in kept_policies(game) else strategy(game, each)
-        for each in [*entry_of(game).heuristics, *kept_policies(game)]
+        each: stb_gym.load_policy(each, game) if each in bundled_policies(game) else strategy(game, each)
+        for each in [*entry_of(game).heuristics, *bundled_policies(game)]
     }
     page = reader.visit("board", name)
-    nodes = np.random.default_rng(1).choice(tables.decisions, 100, replace=False).tolist()
-    for node, found in zip(nodes, page.evaluate(READ, [address(game, node, asked) for node in nodes]), strict=True):
-        assert tables.describe_node(node) in found["verdict"]
+    states = np.random.default_rng(1).choice(tables.decisions, 100, replace=False).tolist()
+    for state, found in zip(
+        states, page.evaluate(READ, [address(game, state, asked) for state in states]), strict=True
+    ):
+        assert tables.describe_state(state) in found["verdict"]
         rows = found["rows"]
-        assert sorted(row["edge"] for row in rows) == list(tables.edges_of(node))
+        assert sorted(row["pair"] for row in rows) == list(tables.pairs_of(state))
         losses = []
         for row in rows:
-            edge = row["edge"]
-            value, lost = best.state_value[tables.edge_next[edge]], -best.advantage[edge]
-            losses.append(0 if best.optimal[edge] else lost)
+            pair = row["pair"]
+            value, lost = best.afterstate_values[tables.pair_afterstate[pair]], -best.advantage[pair]
+            losses.append(0 if best.optimal[pair] else lost)
             worth, loss, chance = row["cells"]
-            assert float(chance.rstrip("%")) == pytest.approx(100 * perfection[tables.edge_next[edge]], abs=6e-3)
+            assert float(chance.rstrip("%")) == pytest.approx(100 * perfection[tables.pair_afterstate[pair]], abs=6e-3)
             assert float(worth.rstrip("%")) == pytest.approx(scale * value, abs=precision)
-            if best.optimal[edge]:
+            if best.optimal[pair]:
                 assert loss == "best"
             else:
                 assert float(loss.rstrip("%")) == pytest.approx(scale * lost, rel=0.06, abs=1e-9)
-            who = {each for each, policy in players.items() if policy[node] == tables.edge_action[edge]}
+            who = {each for each, policy in players.items() if policy[state] == tables.pair_action[pair]}
             assert players.keys() & row["who"] == who or row["who"] == ["everybody"]
             if name == "box" and len(rows) > 1:
                 assert f"random {1 / len(rows):.2%}" in row["who"]
@@ -102,11 +104,11 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
 def test_regrets_and_costliest_mistakes_are_those_of_the_library(reader):
     page, game = reader.visit("board"), GAMES["box"]
     for name in ("biggest-first", "ppo-nine-tiles", "fitted-q-nine-tiles-shut", "random"):
-        policy = stb_gym.load_policy(name, game) if name in kept_policies() else strategy(game, name)
+        policy = stb_gym.load_policy(name, game) if name in bundled_policies() else strategy(game, name)
         found = stb_gym.evaluate(game, policy)
         row = page.locator("#everybody ~ table tbody tr").filter(has=page.get_by_text(name, exact=True))
         assert float(row.locator("td").first.inner_text()) == pytest.approx(found.regret, rel=0.03)
-        assert row.locator("td").last.inner_text() == found.tables.describe_node(found.mistakes(1)[0].node)
+        assert row.locator("td").last.inner_text() == found.tables.describe_state(found.mistakes(1)[0].state)
 
 
 def test_everything_on_the_board_is_a_button(visitor):

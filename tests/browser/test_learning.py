@@ -44,31 +44,31 @@ def q_learning(game, explore, rate, seed, objective):
     """Yield the greedy policy before each episode of Q-learning of afterstate values."""
     tables = compile_game(game)
     utility = stb_gym.solve(game, objective).objective.utilities(tables.final_score)
-    values, corrections, random = np.zeros(tables.states), np.zeros(tables.states), fractions(seed)
+    values, corrections, random = np.zeros(tables.num_afterstates), np.zeros(tables.num_afterstates), fractions(seed)
 
-    def edge(node):
-        start = tables.edge_start[node]
-        return start + values[tables.edge_next[start : tables.edge_start[node + 1]]].argmax()
+    def pair(state):
+        start = tables.pair_start[state]
+        return start + values[tables.pair_afterstate[start : tables.pair_start[state + 1]]].argmax()
 
     while True:
-        yield np.array([tables.edge_action[edge(n)] if tables.choices[n] else 0 for n in range(len(tables.choices))])
-        state, playing = tables.start, True
+        yield np.array([tables.pair_action[pair(n)] if tables.choices[n] else 0 for n in range(len(tables.choices))])
+        afterstate, playing = tables.start, True
         while playing:
-            throws = rolls(game, int(tables.dice[state])).of_throw
-            node = tables.node_start[state] + throws[int(next(random) * len(throws))]
-            playing = tables.choices[node] > 0
+            throws = rolls(game, int(tables.dice[afterstate])).of_throw
+            state = tables.state_start[afterstate] + throws[int(next(random) * len(throws))]
+            playing = tables.choices[state] > 0
             if playing:
-                greedy = edge(node)
-                target = values[tables.edge_next[greedy]]
+                greedy = pair(state)
+                target = values[tables.pair_afterstate[greedy]]
             else:
-                target = utility[state]
-            corrections[state] += 1
-            values[state] += (rate or 1 / corrections[state]) * (target - values[state])
+                target = utility[afterstate]
+            corrections[afterstate] += 1
+            values[afterstate] += (rate or 1 / corrections[afterstate]) * (target - values[afterstate])
             if playing:
                 taken = greedy
                 if next(random) < explore:
-                    taken = tables.edge_start[node] + int(next(random) * tables.choices[node])
-                state = tables.edge_next[taken]
+                    taken = tables.pair_start[state] + int(next(random) * tables.choices[state])
+                afterstate = tables.pair_afterstate[taken]
 
 
 @pytest.mark.parametrize(
@@ -98,15 +98,15 @@ def test_the_analysis_shows_the_moves_of_the_learner(reader):
     assert episodes <= int(page.evaluate(EPISODES)) == 30
     mistakes = page.locator("[aria-label='its mistakes'] tbody a")
     costliest = mistakes.first.inner_text()
-    nodes = tables.decisions.tolist()
-    found = page.evaluate(READ, [address(SMALL, node, "for=score") for node in nodes])
+    states = tables.decisions.tolist()
+    found = page.evaluate(READ, [address(SMALL, state, "for=score") for state in states])
     policy = np.zeros(len(tables.choices), int)
-    for node, board in zip(nodes, found, strict=True):
-        [edge] = [row["edge"] for row in board["rows"] if {"your learner", "everybody"} & set(row["who"])]
-        policy[node] = tables.edge_action[edge]
+    for state, board in zip(states, found, strict=True):
+        [pair] = [row["pair"] for row in board["rows"] if {"your learner", "everybody"} & set(row["who"])]
+        policy[state] = tables.pair_action[pair]
     evaluation = stb_gym.evaluate(SMALL, policy)
     assert evaluation.regret == pytest.approx(regret, abs=1e-9)
-    assert costliest == tables.describe_node(evaluation.mistakes(1)[0].node)
+    assert costliest == tables.describe_state(evaluation.mistakes(1)[0].state)
 
 
 def test_it_learns_to_play_better_than_chance_and_than_the_heuristics(visitor):

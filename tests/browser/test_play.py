@@ -34,23 +34,23 @@ def check_account(page, game, best):
     """Check that all luck and losses are differences of two exact values; return the losses of the choices."""
     tables, words = compile_game(game), words_of(game)
     chances = best.objective.unit != "points"
-    state, node, lost = tables.start, None, []
+    afterstate, state, lost = tables.start, None, []
     page.get_by_text("Step by step").click()
     for step, luck, choice, after in page.evaluate(STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
-            held, dice = int(tables.held[state]), int(tables.dice[state])
-            node = tables.find_node(held, dice, game.roll_of(tuple(map(int, faces[1].split()))))
-            change, now = best.node_utility[node] - best.state_utility[state], best.node_value[node]
+            progress, dice = int(tables.progress[afterstate]), int(tables.dice[afterstate])
+            state = tables.find_state(progress, dice, game.roll_of(tuple(map(int, faces[1].split()))))
+            change, now = best.state_utilities[state] - best.afterstate_utilities[afterstate], best.state_values[state]
             shown = value(luck)
         elif step.startswith("the other one"):
             continue
         else:
             moves = {
-                words.move_in_words(words.move(int(tables.edge_action[edge])), tables.node_roll(node)): edge
-                for edge in tables.edges_of(node)
+                words.move_in_words(words.move(int(tables.pair_action[pair])), tables.state_roll(state)): pair
+                for pair in tables.pairs_of(state)
             }
-            change, state = best.advantage[moves[step]], int(tables.edge_next[moves[step]])
-            now, shown = best.state_value[state], value(choice)
+            change, afterstate = best.advantage[moves[step]], int(tables.pair_afterstate[moves[step]])
+            now, shown = best.afterstate_values[afterstate], value(choice)
             lost.append(-change)
         assert shown == pytest.approx(change, rel=0.03, abs=2e-4 if chances else 2e-3)
         assert value(after) == pytest.approx(now, abs=1e-4 if chances else 1e-3)

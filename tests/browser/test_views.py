@@ -17,10 +17,14 @@ ROWS = """name => [...document.querySelectorAll(`[aria-label='${name}'] tbody tr
     .map(row => [...row.cells].map(cell => cell.textContent))"""
 
 
-def state_of(text):
-    """Return the state with a name."""
+def origin_of(text):
+    """Return the afterstate with a name."""
     words = words_of(BOX)
-    return next(s for s in range(TABLES.states) if words.state(int(TABLES.held[s]), int(TABLES.dice[s])) == text)
+    return next(
+        s
+        for s in range(TABLES.num_afterstates)
+        if words.afterstate(int(TABLES.progress[s]), int(TABLES.dice[s])) == text
+    )
 
 
 def test_the_slider_moves_through_a_training(visitor, learned):
@@ -36,9 +40,9 @@ def test_the_slider_moves_through_a_training(visitor, learned):
         mistakes = found.mistakes(8)
         rows = page.evaluate(ROWS, "the mistakes of ppo-small-0")
         for (position, cost, plays), mistake in zip(rows, mistakes, strict=True):
-            assert position == TABLES.describe_node(mistake.node)
+            assert position == TABLES.describe_state(mistake.state)
             assert float(cost) == pytest.approx(mistake.cost, rel=0.06)
-            last = max(n for n, other in enumerate(evaluations) if other.loss[mistake.node] > 0)
+            last = max(n for n, other in enumerate(evaluations) if other.loss[mistake.state] > 0)
             assert plays.endswith("not learnt" if last == 4 else f"learnt after {last + 1} k steps")
         page.keyboard.press("ArrowRight")
     visitor.look()
@@ -103,15 +107,15 @@ def test_without_trainings_there_is_no_view_of_them(reader):
     assert page.get_by_role("link", name="Play").get_attribute("aria-current") == "page"
 
 
-def expected(at_nodes):
-    return np.bincount(TABLES.node_state, TABLES.node_probability * at_nodes, TABLES.states)
+def expected(at_states):
+    return np.bincount(TABLES.state_origin, TABLES.state_probability * at_states, TABLES.num_afterstates)
 
 
 BIGGEST, PERFECT = strategy(BOX, "biggest-first"), solve(BOX)
 SHADES = {
-    "by=value": lambda: PERFECT.state_value,
+    "by=value": lambda: PERFECT.afterstate_values,
     "by=visits&player=biggest-first": lambda: np.bincount(
-        TABLES.node_state, PERFECT.evaluate(BIGGEST).visits, TABLES.states
+        TABLES.state_origin, PERFECT.evaluate(BIGGEST).visits, TABLES.num_afterstates
     ),
     "by=loss&player=biggest-first": lambda: expected(PERFECT.evaluate(BIGGEST).loss),
     "by=differ&player=biggest-first&other=optimal": lambda: expected(
@@ -126,8 +130,8 @@ def test_the_map_as_a_table(reader, shade):
     rows = page.evaluate(ROWS, "the same as a table")
     assert len(rows) == 15
     shown = [float(re.search(r"[\d.]+", text)[0]) / (100 if "%" in text else 1) for _, text in rows]
-    assert shown == pytest.approx([numbers[state_of(text)] for text, _ in rows], rel=0.01, abs=1e-4)
-    lives = np.unique(TABLES.node_state[TABLES.decisions])
+    assert shown == pytest.approx([numbers[origin_of(text)] for text, _ in rows], rel=0.01, abs=1e-4)
+    lives = np.unique(TABLES.state_origin[TABLES.decisions])
     best = np.sort(numbers[lives])
     if shade != "by=value":  # fewer points are better
         best = best[::-1]
@@ -146,7 +150,7 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
         text = area.get_attribute("aria-valuetext")
         position, loss = text.split(": ")
         seen.add(position)
-        lost = numbers[state_of(position)]
+        lost = numbers[origin_of(position)]
         assert loss == "loses nothing" if lost == 0 else float(loss.split()[1]) == pytest.approx(lost, rel=0.06)
     assert len(seen) >= 15
     canvas = page.locator("canvas")
@@ -193,7 +197,7 @@ def test_the_map_has_true_axes_and_a_true_legend(visitor):
         tiles = area.get_attribute("aria-valuetext").split(":")[0].split()[1]
         assert sum(map(int, tiles.split(","))) == int(tick.inner_text())
     ramp = page.locator(".ramp div").bounding_box()
-    values = PERFECT.state_value[np.unique(TABLES.node_state[TABLES.decisions])]
+    values = PERFECT.afterstate_values[np.unique(TABLES.state_origin[TABLES.decisions])]
     found = page.locator(".ramp span").all()
     assert len(found) >= 3
     for tick in found:
@@ -267,11 +271,11 @@ def test_the_drill_asks_answers_and_counts(visitor):
     right = lost = 0
     for asked in range(1, 4):
         position = page.locator(".verdict small").inner_text()
-        [node] = [n for n in TABLES.decisions if TABLES.describe_node(n) == position]
-        expect(moves_of(page)).to_have_count(int(TABLES.choices[node]))
+        [state] = [n for n in TABLES.decisions if TABLES.describe_state(n) == position]
+        expect(moves_of(page)).to_have_count(int(TABLES.choices[state]))
         moves_of(page).first.click()
-        edge = TABLES.edge_start[node]
-        right, lost = right + int(best.optimal[edge]), lost - best.advantage[edge]
+        pair = TABLES.pair_start[state]
+        right, lost = right + int(best.optimal[pair]), lost - best.advantage[pair]
         expect(page.locator(".tally")).to_contain_text(f"{right} of {asked} right")
         assert float(re.search(r"([\d.]+) lost", page.locator(".tally").inner_text())[1]) == pytest.approx(
             lost, rel=0.06

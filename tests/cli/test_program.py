@@ -46,7 +46,7 @@ def test_every_key_of_the_json_is_documented(ask, tmp_path):
     lines = [line for line in LINES if "--json" not in line and not line.startswith("ask ")]
     for line in [*lines, "list", "evaluate --policy ppo-threes", f"explore {BOX} --out {tmp_path}/page.html"]:
         answer = ask(line)
-        assert next(iter(answer.items())) == ("schema", 1)
+        assert next(iter(answer.items())) == ("schema", 2)
         printed.setdefault(line.split()[0], set()).update(answer)
     assert known.keys() == printed.keys()
     for name, keys in printed.items():
@@ -121,7 +121,7 @@ def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
 
 
 def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "shown", [])
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
     assert run("hardness shut-the-box --tiles 15")[0] == 0

@@ -30,17 +30,17 @@ def twenty(points):
 
 
 def play(env, player, seed):
-    """Play a turn; return its nodes, its actions, the last reward and the last info."""
+    """Play a turn; return its states, its actions, the last reward and the last info."""
     observation, info = env.reset(seed=seed)
-    nodes, actions = [int(env.unwrapped.node(observation))], []
+    states, actions = [int(env.unwrapped.find_states(observation))], []
     while True:
         assert (info["action_mask"] == env.unwrapped.action_masks()).all()
         actions.append(player(observation))
         observation, reward, terminated, truncated, info = env.step(actions[-1])
-        nodes.append(int(env.unwrapped.node(observation)))
+        states.append(int(env.unwrapped.find_states(observation)))
         assert (type(reward), truncated) == (float, False)
         if terminated:
-            return nodes, actions, reward, info
+            return states, actions, reward, info
         assert (reward, info["final_score"], info["illegal_action"]) == (0, -1, False)
 
 
@@ -59,18 +59,18 @@ def test_every_step_follows_the_tables_and_the_end_is_rewarded(name, options, sc
     random = np.random.default_rng(3)
 
     def player(observation):
-        return int(random.choice(np.flatnonzero(legal[tables.find_nodes(observation)])))
+        return int(random.choice(np.flatnonzero(legal[tables.find_states(observation)])))
 
     objective = objective_of(game, options.get("objective", "score"))
     for seed in range(50):
-        nodes, actions, reward, info = play(env, player, seed)
-        states = tables.node_state[nodes]
-        assert states[0] == tables.start
-        for node, action, after in zip(nodes, actions, states[1:], strict=False):
-            assert legal[node].any()
-            [edge] = [edge for edge in tables.edges_of(node) if tables.edge_action[edge] == action]
-            assert tables.edge_next[edge] == after
-        score = int(tables.final_score[states[-1]])
+        states, actions, reward, info = play(env, player, seed)
+        afterstates = tables.state_origin[states]
+        assert afterstates[0] == tables.start
+        for state, action, after in zip(states, actions, afterstates[1:], strict=False):
+            assert legal[state].any()
+            [pair] = [pair for pair in tables.pairs_of(state) if tables.pair_action[pair] == action]
+            assert tables.pair_afterstate[pair] == after
+        score = int(tables.final_score[afterstates[-1]])
         assert (info["final_score"], info["illegal_action"]) == (score, False)
         assert reward == objective.utility(np.array([score]))[0] * float(scale)
         assert not info["action_mask"].any()
@@ -108,9 +108,9 @@ def test_more_points_are_better_rewarded_where_they_are_better():
     game = MostThrees(dice=2)
     env = TurnEnv(game)
     policy = solve(game).policy
-    _, _, reward, info = play(env, lambda observation: policy[env.node(observation)], 2)
+    _, _, reward, info = play(env, lambda observation: policy[env.find_states(observation)], 2)
     assert reward == info["final_score"] > 0
-    env.reset(seed=0, options={"held": 3, "dice": 1})
+    env.reset(seed=0, options={"progress": 3, "dice": 1})
     _, reward, _, _, info = env.step(int(env.action_masks().argmin()))
     assert (reward, info["final_score"], info["illegal_action"]) == (0, 0, True)  # the worst there is
 
@@ -120,9 +120,9 @@ def test_more_points_are_better_rewarded_where_they_are_better():
 
 def test_a_reset_without_a_roll_draws_from_the_throws_with_a_legal_move():
     stepper = TurnEnv("shut-the-box").stepper
-    state, throws = stepper.beginnings({"open": [2, 3]})
+    afterstate, throws = stepper.beginnings({"open": [2, 3]})
     totals = [sum(throw_faces(throw, 2, 6)) for throw in throws.tolist()]
-    assert state == stepper.find_state(0b110, 2)
+    assert afterstate == stepper.find_afterstate(0b110, 2)
     assert sorted(totals) == [2, 3, 3, 5, 5, 5, 5]
 
 
@@ -137,8 +137,11 @@ def test_a_reset_without_a_roll_draws_from_the_throws_with_a_legal_move():
 )
 def test_reset_begins_where_it_is_asked_to(name, options, described):
     env, envs = gym.make(name).unwrapped, gym.make_vec(name, 3)
-    nodes = [env.node(env.reset(seed=1, options=options)[0]), *envs.node(envs.reset(seed=1, options=options)[0])]
-    assert {env.stepper.describe(node) for node in nodes} == {described}
+    states = [
+        env.find_states(env.reset(seed=1, options=options)[0]),
+        *envs.find_states(envs.reset(seed=1, options=options)[0]),
+    ]
+    assert {env.stepper.describe(state) for state in states} == {described}
 
 
 def test_a_step_draws_one_number_legal_or_not():
@@ -191,7 +194,7 @@ def test_observations_are_the_same_in_every_type(dtype):
         observation, expected = env.reset(seed=1)[0], plain.reset(seed=1)[0]
         assert observation.dtype == env.observation_space.dtype == np.dtype(np.dtype(dtype).type)
         assert (observation == expected).all()
-        assert np.all(env.unwrapped.node(observation) == plain.unwrapped.node(expected))
+        assert np.all(env.unwrapped.find_states(observation) == plain.unwrapped.find_states(expected))
 
 
 ERRORS = {

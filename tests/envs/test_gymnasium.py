@@ -14,7 +14,7 @@ from stb_gym import ENVIRONMENTS, Threes
 from stb_gym.envs import TurnEnv, masked_id
 from stb_gym.envs.registration import register_environments
 from stb_gym.games import GAMES, Entry, fits
-from stb_gym.large import solve_boards
+from stb_gym.large import solve_large
 from tests import mostly_nightly
 
 PLAIN = list(ENVIRONMENTS)
@@ -131,7 +131,7 @@ def test_turns_are_truncated_only_by_a_limit_that_is_asked_for(identity):
 def test_the_reward_threshold_is_the_mean_reward_of_perfect_play(identity, solved):
     env = gym.make(identity).unwrapped
     threshold = gym.spec(identity).reward_threshold
-    best = solved(env.game, env.objective.name) if fits(env.game) else solve_boards(env.game, env.objective)
+    best = solved(env.game, env.objective.name) if fits(env.game) else solve_large(env.game, env.objective)
     assert threshold == pytest.approx(best.objective.sign * best.value, rel=1e-13)
     for made in (env, gym.make_vec(identity), gym.make(identity, illegal="raise")):
         assert made.spec.reward_threshold == threshold

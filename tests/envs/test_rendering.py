@@ -65,7 +65,7 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):
-    monkeypatch.setattr("stb_gym.envs.vector_env.draw", lambda stepper, node, throw, last, *_: (node, throw, last))
+    monkeypatch.setattr("stb_gym.envs.vector_env.draw", lambda stepper, state, throw, last, *_: (state, throw, last))
     envs = TurnVectorEnv(NINE, 8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
     envs.reset(seed=1)
     over, last = np.zeros(8, bool), [None] * 8
@@ -75,7 +75,7 @@ def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeyp
             last = [None if begun else move for begun, move in zip(over, last, strict=True)]
         shown, actions = envs.render(), envs.legal_sample()
         assert [move for *_, move in shown] == last
-        moves = [(node, throw, action) for (node, throw, _), action in zip(shown, actions.tolist(), strict=True)]
+        moves = [(state, throw, action) for (state, throw, _), action in zip(shown, actions.tolist(), strict=True)]
         _, _, terminated, truncated, _ = envs.step(actions)
         actions[:] = -1  # the caller's own array
         ended = terminated | truncated
@@ -99,10 +99,10 @@ def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeyp
     ids=str,
 )
 def test_every_picture_has_one_even_size_and_no_word_is_cut(game, monkeypatch):
-    words, (held, dice), cut = words_of(game), game.start(), []
+    words, (progress, dice), cut = words_of(game), game.start(), []
     draw = ImageDraw.ImageDraw.text
     monkeypatch.setattr(ImageDraw.ImageDraw, "text", lambda *a: cut.append("…" in a[2]) or draw(*a))
-    full = words.picture(held, dice, (game.faces,) * dice, "illegal action: the turn ends")
+    full = words.picture(progress, dice, (game.faces,) * dice, "illegal action: the turn ends")
     assert full.shape == words.picture(0, 0, ()).shape
     assert full.shape[0] % 2 == full.shape[1] % 2 == 0  # as video files want
     assert full.shape[1] <= 900

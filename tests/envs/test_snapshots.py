@@ -75,7 +75,7 @@ def test_other_snapshots_are_refused_and_change_nothing(name):
                 2**70,
             ]
         wrong += [{**whole, key: other} for other in others]
-    wrong += [{**whole, "throw": np.array(whole["throw"]) + 1}]  # not the throw that led to the node
+    wrong += [{**whole, "throw": np.array(whole["throw"]) + 1}]  # not the throw that led to the state
     for other in MAKERS.keys() - {name}:
         foreign = MAKERS[other]()
         foreign.reset(seed=1)

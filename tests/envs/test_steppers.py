@@ -20,30 +20,30 @@ KINDS = ("tables", "boards")
 
 
 def both(game):
-    """Return both steppers, and for each the nodes that every throw leads to from every state, in the same order."""
+    """Return both steppers, each with the states after every throw at every afterstate, in the same order."""
     tables, boards = (stepper_of(game, kind=kind) for kind in KINDS)
-    states, throws = np.arange(tables.forfeit_state), np.arange(tables.throws)
-    positions = zip(*(column.tolist() for column in tables.position(states)), strict=True)
-    same_states = np.array([boards.find_state(*position) for position in positions])
-    pairs = ((tables, states), (boards, same_states))
-    return [(stepper, stepper.nodes(each[:, None], throws).ravel()) for stepper, each in pairs]
+    afterstates, throws = np.arange(tables.illegal_afterstate), np.arange(tables.num_throws)
+    positions = zip(*(column.tolist() for column in tables.position(afterstates)), strict=True)
+    same_afterstates = np.array([boards.find_afterstate(*position) for position in positions])
+    pairs = ((tables, afterstates), (boards, same_afterstates))
+    return [(stepper, stepper.states(each[:, None], throws).ravel()) for stepper, each in pairs]
 
 
 @given(boxes(8))
 def test_every_node_is_the_same(game):
     answers = []
-    for stepper, nodes in both(game):
-        nodes = np.append(nodes, stepper.forfeit)
-        some = nodes[: -1 : len(nodes) // 300 + 1]
-        ending = stepper.ending(nodes)
-        answers.append([stepper.observe(nodes), stepper.masks(nodes), ending > 0, stepper.ending_scores[ending]])
-        answers[-1] += [*stepper.position(stepper.state_of(nodes)), stepper.throws, stepper.actions]
-        answers[-1] += [stepper.describe(node) for node in some.tolist()]
-        assert (stepper.find(stepper.observe(some)) == some).all()
-        one = int(nodes[0])  # an integer instead of an array
-        for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.state_of):
-            np.testing.assert_array_equal(answer(one), answer(nodes)[0], strict=True)
-        assert stepper.find(stepper.observe(one)) == one
+    for stepper, states in both(game):
+        states = np.append(states, stepper.illegal_state)
+        some = states[: -1 : len(states) // 300 + 1]
+        ending = stepper.ending(states)
+        answers.append([stepper.observe(states), stepper.masks(states), ending > 0, stepper.ending_scores[ending]])
+        answers[-1] += [*stepper.position(stepper.origin_of(states)), stepper.num_throws, stepper.num_actions]
+        answers[-1] += [stepper.describe(state) for state in some.tolist()]
+        assert (stepper.find_states(stepper.observe(some)) == some).all()
+        one = int(states[0])  # an integer instead of an array
+        for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.origin_of):
+            np.testing.assert_array_equal(answer(one), answer(states)[0], strict=True)
+        assert stepper.find_states(stepper.observe(one)) == one
     assert data_equivalence(*answers, exact=True)
     tables, boards = (stepper_of(game, kind=kind).longest for kind in KINDS)
     assert tables <= boards
@@ -52,31 +52,31 @@ def test_every_node_is_the_same(game):
 @given(boxes(8))
 def test_every_move_leads_to_the_same(game):
     answers = []
-    for stepper, nodes in both(game):
-        fractions = np.random.default_rng(1).random(len(nodes))
-        after = stepper.after(nodes[:, None], np.arange(stepper.actions))
-        index, action = moves = stepper.legal_moves(nodes)
-        answers.append([*stepper.position(after), after == stepper.forfeit_state, *moves])
-        answers[-1] += [stepper.unthrown(after[moves]), stepper.choose(nodes, fractions)]
-        assert stepper.after(int(nodes[0]), 0) == after[0, 0]
-        assert stepper.choose(np.array([stepper.forfeit]), fractions[:1]).tolist() == [0]
-        assert [len(column) for column in stepper.legal_moves(nodes[:0])] == [0, 0]
-        rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its node
-        assert (stepper.choose(nodes[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
+    for stepper, states in both(game):
+        fractions = np.random.default_rng(1).random(len(states))
+        after = stepper.afterstates(states[:, None], np.arange(stepper.num_actions))
+        index, action = moves = stepper.legal_moves(states)
+        answers.append([*stepper.position(after), after == stepper.illegal_afterstate, *moves])
+        answers[-1] += [stepper.observe_afterstates(after[moves]), stepper.choose(states, fractions)]
+        assert stepper.afterstates(int(states[0]), 0) == after[0, 0]
+        assert stepper.choose(np.array([stepper.illegal_state]), fractions[:1]).tolist() == [0]
+        assert [len(column) for column in stepper.legal_moves(states[:0])] == [0, 0]
+        rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its state
+        assert (stepper.choose(states[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
     assert data_equivalence(*answers, exact=True)
 
 
 @pytest.mark.parametrize("rules", [{}, {"one_die": "any-time"}, {"dice": 3, "match": "faces-or-sum"}, {"open": (1, 2)}])
 def test_what_is_no_observation_is_refused(rules):
-    for stepper, nodes in both(ShutTheBox(tiles=6, **rules)):
+    for stepper, states in both(ShutTheBox(tiles=6, **rules)):
         width = len(stepper.game.observation_high)
-        seen = stepper.observe(nodes[0])
+        seen = stepper.observe(states[0])
         for wrong in (np.ones(width), np.eye(width)[0], np.eye(width)[-1]):
             for observations in (wrong, np.stack((seen, wrong, seen))):
                 with pytest.raises(ValueError, match="no observation"):
-                    stepper.find(observations.astype(np.uint8))
+                    stepper.find_states(observations.astype(np.uint8))
         with pytest.raises(ValueError, match="shape"):
-            stepper.find(np.zeros(width + 1, np.uint8))
+            stepper.find_states(np.zeros(width + 1, np.uint8))
 
 
 @pytest.mark.parametrize(
@@ -148,4 +148,4 @@ def test_environments_and_their_copies_share_a_stepper(kind):
     many = TurnVectorEnv(game, 3, "shut", stepper=kind, reward_scale=2, observation_dtype=np.float32)
     assert all(other.stepper is env.stepper for other in (many, copy.deepcopy(env), pickle.loads(pickle.dumps(env))))
     if kind == "tables":
-        assert TurnEnv(game, observation_dtype="uint8").stepper.next_state is env.stepper.next_state
+        assert TurnEnv(game, observation_dtype="uint8").stepper.next_afterstate is env.stepper.next_afterstate

@@ -66,7 +66,7 @@ class Pair:
 
     def ask(self, question):
         """Ask both the same, compare the answers, and return the native one."""
-        throws = self.random.integers(self.native.stepper.throws, size=self.games + 1)
+        throws = self.random.integers(self.native.stepper.num_throws, size=self.games + 1)
         for dice in self.dice:
             dice.give(throws[:-1], throws[-1])
         ours, theirs = question(self.native), question(self.sync)
@@ -195,8 +195,8 @@ def test_what_is_returned_belongs_to_the_caller(mode):
     env, twin = make(BOX, mode), make(BOX, mode)
     given, expected, kept = env.reset(seed=0), twin.reset(seed=0), []
     for _ in range(6):
-        given = *given, env.nodes, env.action_masks(), env.legal_sample()
-        expected = *expected, twin.nodes, twin.action_masks(), twin.legal_sample()
+        given = *given, env.states, env.action_masks(), env.legal_sample()
+        expected = *expected, twin.states, twin.action_masks(), twin.legal_sample()
         np.testing.assert_equal(given, expected)
         assert not any(itertools.starmap(np.may_share_memory, itertools.combinations(arrays(expected), 2)))
         kept.append((expected, copy.deepcopy(expected)))

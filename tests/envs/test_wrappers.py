@@ -88,7 +88,7 @@ def test_other_attributes_are_those_of_the_environment(how):
     assert env.illegal == "raise"
     observations, _ = env.reset(seed=4)
     assert (env.action_masks() == observations["mask"]).all()
-    assert (env.node(observations["obs"]) == env.nodes).all()
+    assert (env.find_states(observations["obs"]) == env.states).all()
     with pytest.raises(AttributeError, match="nothing_like_it"):
         env.nothing_like_it  # noqa: B018
 

@@ -10,7 +10,7 @@ from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.explorer import explorer_page
 from stb_gym.explorer.page import pack
 from stb_gym.games import words_of
-from stb_gym.measure import kept_policies, save_policy
+from stb_gym.measure import bundled_policies, save_policy
 from stb_gym.solver import compile_game
 from tests import ROOT
 from tests.explorer.reading import held_by, make_run, unpacked
@@ -42,12 +42,12 @@ def test_the_players_are_heuristics_kept_policies_and_the_named_ones(solved, tmp
     facts, arrays = held_by(explorer_page(game, ["random", str(tmp_path / "mine.npz"), "ppo-nine-tiles"]))
     names = [player["name"] for player in facts["players"]]
     assert names[:2] + names[-2:] == ["biggest-first", "fewest-then-biggest", "random", "mine"]
-    assert {*kept_policies(game)} < {*names}
+    assert {*bundled_policies(game)} < {*names}
     tables = compile_game(game)
     assert arrays[f"player-{len(names) - 2}"].tolist() == pytest.approx(tables.uniform.tolist())
     for number, policy in {0: strategy(game, "biggest-first"), len(names) - 1: solved(game).policy}.items():
-        edges = tables.edge_start[tables.decisions] + arrays[f"player-{number}"]
-        assert (tables.edge_action[edges] == policy[tables.decisions]).all()
+        pairs = tables.pair_start[tables.decisions] + arrays[f"player-{number}"]
+        assert (tables.pair_action[pairs] == policy[tables.decisions]).all()
 
 
 def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
@@ -63,7 +63,7 @@ def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
     places = arrays["run-0"].reshape(-1, 3)
     assert np.argwhere(places < 0).tolist() == [[5, 1]]
     for policy, column in zip(policies, places.T, strict=True):
-        actions = tables.edge_action[tables.edge_start[tables.decisions] + column]
+        actions = tables.pair_action[tables.pair_start[tables.decisions] + column]
         assert ((actions == policy[tables.decisions]) | (column < 0)).all()
 
 

@@ -15,7 +15,7 @@ def pixels(colour, pictures):
 
 
 def test_open_tiles_are_bright_and_shut_ones_dark():
-    pictures = [BOX.picture(held, 2, (1, 1)) for held in (0, 1, SOME, ALL)]
+    pictures = [BOX.picture(progress, 2, (1, 1)) for progress in (0, 1, SOME, ALL)]
     assert (np.diff(pixels(OPEN_TILE[3], pictures)) > 3000).all()
     assert (np.diff(pixels(SHUT_TILE[3], pictures)) < -1000).all()
 

@@ -1,4 +1,4 @@
-"""What holds for every game: its fields, its rolls, the walk through its states, and the check of its contract."""
+"""What holds for every game: its fields, its rolls, the walk through its afterstates, and the check of its contract."""
 
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -100,14 +100,15 @@ MISTAKES = {
     ],
     "moves": [
         None, [(1, 0)], ARRAY, {}, {0: 3}, {0: [3, 0]}, {0: (0.5, 0)}, {0: (1, 3)}, {0: (1, -1)}, {0: (2**70, 0)},
-        {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {(0,): (1, 0)}, lambda game, state: {0: (1, 0)},
-        lambda game, state, roll: {} if roll == (2, 2) else {0: (1, 0)},
-        lambda game, state, roll: {0: (1 - state[0], 1)}, lambda game, state, roll: {0: (state[0] + 1, 1)},
+        {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {(0,): (1, 0)}, lambda game, afterstate: {0: (1, 0)},
+        lambda game, afterstate, roll: {} if roll == (2, 2) else {0: (1, 0)},
+        lambda game, afterstate, roll: {0: (1 - afterstate[0], 1)},
+        lambda game, afterstate, roll: {0: (afterstate[0] + 1, 1)},
     ],
     "final_score": [None, 0.5, np.nan, ARRAY, True, 2**70],
     "observe": [
         None, "000", {0}, [0, 0], [0.5, 0, 0], [-1, 0, 0], [9, 0, 0], [[0], [0, 0], 0], np.zeros(3), [0, 0, 0],
-        lambda game, state, roll: np.stack(roll, axis=3),
+        lambda game, afterstate, roll: np.stack(roll, axis=3),
     ],
 }  # fmt: skip
 

@@ -31,8 +31,8 @@ def _forget_games():
 
 
 class Heads(Words):
-    def state(self, held, dice):
-        return f"{held} heads"
+    def afterstate(self, progress, dice):
+        return f"{progress} heads"
 
 
 def keep_all(game, moves):
@@ -52,7 +52,7 @@ def test_a_registered_game_is_known():
     register_game(MostThrees, **belongings)
     assert game_of("most-threes", {"dice": 2}) == MostThrees(dice=2)
     assert entry_of(MostThrees) == entry_of(MostThrees(dice=3)) == registry.Entry(MostThrees, **belongings)
-    assert words_of(MostThrees()).state(3, 1) == "3 heads"
+    assert words_of(MostThrees()).afterstate(3, 1) == "3 heads"
     assert strategies(MostThrees())["keep-all"] == "Keep all dice at once."
     assert (strategy(MostThrees(dice=2), "keep-all") == strategy(Threes(dice=2), "take-all")).all()
 
@@ -110,7 +110,7 @@ def test_the_contract_is_checked_with_the_smallest_sizes():
         name: ClassVar[str] = "broken"
         one_die: str = "low-sum"
 
-        def final_score(self, held):
+        def final_score(self, progress):
             checked.append(repr(self))
             return 0.5
 

@@ -26,26 +26,26 @@ def test_states_rolls_moves_and_scores_are_those_of_the_reference(game):
     other, found = twin(game), walk(game)
     by_tiles = isinstance(game, ShutTheBox)
     by_sum = by_tiles and game.match in BY_SUM
-    throwing = {state: position(game, *state) for state in found if state[1]}
+    throwing = {afterstate: position(game, *afterstate) for afterstate in found if afterstate[1]}
     assert sorted(map(str, throwing.values())) == sorted(str(p) for p in other.positions() if not other.is_over(p))
-    for state, where in throwing.items():
-        shown, counts, _ = rolls(game, state[1])
+    for afterstate, where in throwing.items():
+        shown, counts, _ = rolls(game, afterstate[1])
         theirs = [roll[0] if by_sum else tuple(sorted(roll)) for roll in shown]
-        chances = [Fraction(count, game.faces ** state[1]) for count in counts.tolist()]
+        chances = [Fraction(count, game.faces ** afterstate[1]) for count in counts.tolist()]
         assert dict(zip(theirs, chances, strict=True)) == dict(other.outcomes(where))
-        for roll, moves in zip(theirs, found[state], strict=True):
+        for roll, moves in zip(theirs, found[afterstate], strict=True):
             expected = dict(other.moves(where, roll))
-            if by_tiles and state == game.start():  # the reference has no move that does nothing
+            if by_tiles and afterstate == game.start():  # the reference has no move that does nothing
                 expected = expected or {(NO_MOVE, 0): (where[0], 0)}
             assert in_their_words(game, moves) == expected
-        assert game.final_score(state[0]) == our_score(game, other.final_score(where))
+        assert game.final_score(afterstate[0]) == our_score(game, other.final_score(where))
 
 
 @given(games())
 def test_rules_keep_the_contract(game):
     check_game(game)
-    nodes = sum(map(len, walk(game).values()))
-    assert nodes <= (game.most_nodes() or nodes)
+    states = sum(map(len, walk(game).values()))
+    assert states <= (game.max_states() or states)
 
 
 def test_actions_in_order(snapshot):

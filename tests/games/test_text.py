@@ -19,7 +19,7 @@ STRICT = ShutTheBox(
     open=[1, 2, 4, 8], one_die="high-shut", one_die_forced=True, first_move=2, ending_roll=7, score="digits"
 )
 
-# Rules; positions and throws, as (held, dice, faces).
+# Rules; positions and throws, as (progress, dice, faces).
 DESCRIBED = {
     "nine tiles": (BOX, [(SOME, 2, (6, 4)), (ALL, 2, (1, 2)), (SOME, 2, (3, 4)), (0, 0, ())]),
     "sixteen tiles": (ShutTheBox(tiles=16, one_die="low-sum"), [(1 << 15 | 3, 2, (6, 6)), (3, 1, (3,))]),
@@ -39,17 +39,17 @@ def test_description(game, positions, snapshot):
     lines = [words.introduction(), words.how_to_play(), *words.notes, words.perfection]
     lines += [words.prompt, *map(str, words.positions.items())]
     lines += [f"{words.score(points)}; {words.goal(points)}; {words.ended(points)}" for points in (0, 1, 18)]
-    for held, dice, faces in positions:
+    for progress, dice, faces in positions:
         roll = game.roll_of(faces) if faces else ()
-        lines += ["", words.node(held, dice, roll), words.throw(faces), words.text(held, dice, faces)]
-        moves = game.moves((held, dice), roll) if dice else {}
+        lines += ["", words.state(progress, dice, roll), words.throw(faces), words.text(progress, dice, faces)]
+        moves = game.moves((progress, dice), roll) if dice else {}
         for action in moves:
             move = words.move(action)
             brief = words.move(action, goes_on=False)
             assert words.understood(words.move_in_words(brief)) == words.typed_as(action) or not words.typed_as(action)
             lines.append(f"{move}: {words.move_in_words(move)}; {words.move_in_words(brief, roll)}")
         if not any(map(words.typed_as, moves)):
-            lines.append(words.no_move(held, dice, faces))
+            lines.append(words.no_move(progress, dice, faces))
     assert "\n".join(lines) == snapshot
 
 
@@ -68,20 +68,20 @@ def test_numbers_that_are_typed_are_sorted_and_other_text_stays(typed, understoo
 @given(games())
 def test_positions_are_located_by_their_words(game):
     words = words_of(game)
-    for held, dice in (state for state in walk(game) if state[1]):
-        where = words.where(held, dice)
-        assert words.locate(where) == (held, dice, None)
+    for progress, dice in (afterstate for afterstate in walk(game) if afterstate[1]):
+        where = words.where(progress, dice)
+        assert words.locate(where) == (progress, dice, None)
         for faces in product((1, game.faces), repeat=dice):
-            assert words.locate({**where, "roll": faces}) == (held, dice, game.roll_of(faces))
+            assert words.locate({**where, "roll": faces}) == (progress, dice, game.roll_of(faces))
 
 
 @pytest.mark.parametrize(
     ("game", "where", "located"),
     [
         (PLAIN, {}, (0, 3, None)),
-        (PLAIN, {"held": 5}, (5, 2, None)),
-        (PLAIN, {"held": 5, "roll": 6}, (5, 1, (6,))),
-        (PLAIN, {"held": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
+        (PLAIN, {"progress": 5}, (5, 2, None)),
+        (PLAIN, {"progress": 5, "roll": 6}, (5, 1, (6,))),
+        (PLAIN, {"progress": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
         (BOX, {"roll": [5, 1]}, (ALL, 2, (6,))),
         (BOX, {"open": 4}, (0b1000, 2, None)),
         (ONE_DIE, {"open": [2, 1], "roll": 5}, (3, 2, (5,))),
@@ -100,9 +100,9 @@ def test_what_is_not_named_is_that_of_the_start(game, where, located):
     [
         (PLAIN, "open", [[1]]),
         (PLAIN, "dice", [4]),
-        (PLAIN, "held", [19, "0"]),
+        (PLAIN, "progress", [19, "0"]),
         (PLAIN, "roll", [[7, 1, 1], "123"]),
-        (BOX, "held", [3]),
+        (BOX, "progress", [3]),
         (BOX, "open", [[], [3, 3]]),
         (BOX, "roll", [13, [1, 7], [1, 2, 3], "7"]),
         (ShutTheBox(match="one-tile"), "roll", [5]),

@@ -7,19 +7,19 @@ from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, solve
 from stb_gym.large import evaluate as board_evaluation
-from stb_gym.large import evaluate_boards, solve_boards
+from stb_gym.large import evaluate_large, solve_large
 from stb_gym.large import grid as board_grid
-from stb_gym.solver import StateScorePolicy, UniformRandom
+from stb_gym.solver import AfterstateScorePolicy, UniformRandom
 from tests.twins import GOALS, boxes
 
 NINE = ShutTheBox()
 NOISE = np.random.default_rng(1).integers(0, 20, (8, 2**13))
 POLICIES = {
     "random": UniformRandom(),
-    "greatest board": StateScorePolicy(lambda held, dice: held),
-    "often the same": StateScorePolicy(lambda held, dice: NOISE[dice, held]),
-    "floats": StateScorePolicy(lambda held, dice: np.sin(held * 1.7 + dice)),
-    "all the same": StateScorePolicy(lambda held, dice: held > 0),
+    "greatest board": AfterstateScorePolicy(lambda progress, dice: progress),
+    "often the same": AfterstateScorePolicy(lambda progress, dice: NOISE[dice, progress]),
+    "floats": AfterstateScorePolicy(lambda progress, dice: np.sin(progress * 1.7 + dice)),
+    "all the same": AfterstateScorePolicy(lambda progress, dice: progress > 0),
 }
 
 
@@ -27,10 +27,10 @@ def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board_grid, "COLUMN_TILES", column_tiles)
         patch.setattr(board_evaluation, "MISTAKES_KEPT", kept)
-        found = evaluate_boards(solve_boards(game, goal, worst=worst), policy)
+        found = evaluate_large(solve_large(game, goal, worst=worst), policy)
         expected = solve(game, goal, worst=worst).evaluate(policy)
         mistakes = found.mistakes()
-    places = 1e-12 * (1 + abs(expected.optimum.state_utility).max())
+    places = 1e-12 * (1 + abs(expected.optimum.afterstate_utilities).max())
     summary = {name: expected.summary()[name] for name in found.summary()}
     assert found.summary() == pytest.approx(summary, rel=1e-9, abs=places)
     assert (found.agreement_by_visits is None) == isinstance(policy, UniformRandom)
@@ -39,9 +39,9 @@ def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
     costs = [mistake.cost for mistake in expected.mistakes(kept)]
     assert [mistake.cost for mistake in mistakes] == pytest.approx(costs, rel=1e-9)
     assert found.mistakes(3) == mistakes[:3]
-    by_node = {mistake.position: mistake for mistake in expected.mistakes()}
+    by_state = {mistake.position: mistake for mistake in expected.mistakes()}
     for mistake in mistakes:
-        same = by_node[mistake.position]
+        same = by_state[mistake.position]
         assert (mistake.plays, mistake.best) == (same.plays, same.best)
         assert mistake.plays != mistake.best
         assert (mistake.visits, mistake.loss) == pytest.approx((same.visits, same.loss), rel=1e-9)
@@ -70,21 +70,21 @@ def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):
     ],
 )
 def test_perfect_play_loses_nothing(game, goal):
-    values = solve_boards(game, goal)
-    for score in (values.utilities_at, lambda held, dice: values.utilities_at(held, dice).round(12)):
-        found = evaluate_boards(values, StateScorePolicy(score))
+    values = solve_large(game, goal)
+    for score in (values.utilities_at, lambda progress, dice: values.utilities_at(progress, dice).round(12)):
+        found = evaluate_large(values, AfterstateScorePolicy(score))
         assert (found.regret, found.agreement_by_visits, found.mistakes(), found.normalised_score) == (0, 1, [], 1)
 
 
 def test_arrays_and_scores_that_are_not_finite_are_refused():
-    values = solve_boards(NINE)
+    values = solve_large(NINE)
     with pytest.raises(ValueError, match="score"):
-        evaluate_boards(values, StateScorePolicy(lambda held, dice: held * np.nan))
+        evaluate_large(values, AfterstateScorePolicy(lambda progress, dice: progress * np.nan))
     with pytest.raises(TypeError, match="UniformRandom"):
-        evaluate_boards(values, np.zeros(5622, int))
+        evaluate_large(values, np.zeros(5622, int))
 
 
 def test_evaluations_are_shown(snapshot):
-    policy = StateScorePolicy(lambda boards, dice: -boards)
-    found = evaluate_boards(solve_boards(ShutTheBox(tiles=13)), policy)
+    policy = AfterstateScorePolicy(lambda boards, dice: -boards)
+    found = evaluate_large(solve_large(ShutTheBox(tiles=13)), policy)
     assert [repr(found), found.costliest_mistake] == snapshot

@@ -1,4 +1,4 @@
-"""Values of boards: those of tables at every state, however boards are split into rows and columns."""
+"""Values of boards: those of tables at every afterstate, however boards are split into rows and columns."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, solve
-from stb_gym.large import boards_of, solve_boards
+from stb_gym.large import box_of, solve_large
 from stb_gym.large import grid as board_grid
 from tests.twins import GOALS, boxes
 
@@ -25,14 +25,14 @@ def split(column_tiles, solver, *given, **how):
 
 
 def check_values(game, column_tiles, goal, worst=False):
-    found, best = split(column_tiles, solve_boards, game, goal, worst=worst), solve(game, goal, worst=worst)
+    found, best = split(column_tiles, solve_large, game, goal, worst=worst), solve(game, goal, worst=worst)
     tables = best.tables
     assert found.utility.shape == (1 if len(game.throws) == 1 else 3, 2 ** len(game.start_tiles))
-    utilities = found.utilities_at(tables.held, tables.dice)
-    places = 1e-12 * (1 + abs(best.state_utility).max())
-    np.testing.assert_allclose(utilities, best.state_utility, rtol=1e-12, atol=places)
+    utilities = found.utilities_at(tables.progress, tables.dice)
+    places = 1e-12 * (1 + abs(best.afterstate_utilities).max())
+    np.testing.assert_allclose(utilities, best.afterstate_utilities, rtol=1e-12, atol=places)
     assert found.value == pytest.approx(best.value, rel=1e-12, abs=places)
-    after = tables.after_edges(utilities)
+    after = tables.after_pairs(utilities)
     at_best = np.repeat(tables.reduce(np.maximum, after), tables.choices[tables.decisions])
     assert (found.is_as_good(after, at_best) == best.optimal).all()
 
@@ -49,32 +49,32 @@ def test_values_of_larger_boxes_are_those_of_tables(game, goal):
 
 
 def test_values_of_single_boards():
-    values = solve_boards(NINE)
+    values = solve_large(NINE)
     for kind in (np.uint8, np.uint64):
         assert values.utilities_at(np.array([0b100010], kind), 2) == pytest.approx([-5.969136], abs=1e-6)
     assert values.utilities_at(np.array([0b110000000, 0]), 0).tolist() == [-17, 0]
-    held = np.arange(200)
-    assert (values.utilities_at(held.astype(np.uint8), 2) == values.utilities_at(held, 2)).all()
+    progress = np.arange(200)
+    assert (values.utilities_at(progress.astype(np.uint8), 2) == values.utilities_at(progress, 2)).all()
     assert repr(values) == "<ShutTheBox(): score 11.1575 points>"
-    certain = solve_boards(ShutTheBox(tiles=4, dice=4), "shut")
+    certain = solve_large(ShutTheBox(tiles=4, dice=4), "shut")
     assert certain.utilities_at([0], 4) == 1  # though the probabilities of rolls sum to less in floats
 
 
 @pytest.mark.parametrize(("game", "board"), [(NINE, 2**9), (NINE, -1), (NINE, 2**40), (ShutTheBox(open="odd"), 3)])
 def test_boards_with_other_tiles_are_refused(game, board):
     with pytest.raises(ValueError, match=f"mask {board}"):
-        solve_boards(game).utilities_at([0, board], 0)
+        solve_large(game).utilities_at([0, board], 0)
 
 
 def test_other_games_and_objectives_are_refused():
     with pytest.raises(ValueError, match="threes"):
-        solve_boards(Threes())
+        solve_large(Threes())
     with pytest.raises(ValueError, match="objective"):
-        solve_boards(NINE, "win")
+        solve_large(NINE, "win")
 
 
 def test_scores_of_many_tiles():
     game = ShutTheBox(tiles=20)
-    held = np.random.default_rng(1).integers(0, 2**20, (5, 7))
-    expected = [[game.final_score(board) for board in row] for row in held.tolist()]
-    assert boards_of(game).final_scores(held).tolist() == expected
+    progress = np.random.default_rng(1).integers(0, 2**20, (5, 7))
+    expected = [[game.final_score(board) for board in row] for row in progress.tolist()]
+    assert box_of(game).final_scores(progress).tolist() == expected

@@ -3,7 +3,7 @@
 import pytest
 
 from stb_gym import ShutTheBox, evaluate, solve, strategies, strategy
-from stb_gym.large import BoardEvaluation, board_strategies, board_strategy, evaluate_boards, solve_boards
+from stb_gym.large import LargeEvaluation, evaluate_large, large_strategies, large_strategy, solve_large
 from stb_gym.solver import UniformRandom, policy_array
 
 NINE = ShutTheBox()
@@ -15,26 +15,26 @@ TABLES_ONLY = ["most-ways", "approximation"]
 )
 def test_strategies_play_as_with_tables(solved, game):
     tables = solved(game).tables
-    assert [*board_strategies(game)] == [name for name in strategies(game) if name not in TABLES_ONLY]
-    for name in board_strategies(game):
-        by_boards, by_tables = policy_array(tables, board_strategy(game, name)), strategy(game, name)
+    assert [*large_strategies(game)] == [name for name in strategies(game) if name not in TABLES_ONLY]
+    for name in large_strategies(game):
+        by_boards, by_tables = policy_array(tables, large_strategy(game, name)), strategy(game, name)
         assert (by_boards == by_tables)[tables.decisions].all(), name
-    found = evaluate_boards(solve_boards(game), board_strategy(game, "optimal"))
+    found = evaluate_large(solve_large(game), large_strategy(game, "optimal"))
     assert (found.regret, found.mistakes()) == (0, [])
 
 
 @pytest.mark.parametrize("name", TABLES_ONLY)
 def test_strategies_that_need_tables_are_refused(name):
     with pytest.raises(ValueError, match=name):
-        board_strategy(NINE, name)
+        large_strategy(NINE, name)
 
 
 def test_boxes_too_large_for_tables_are_measured_by_boards(monkeypatch):
     monkeypatch.setattr("stb_gym.games.game.LARGEST_TABLE", 1000)
     found = evaluate(NINE, strategy(NINE, "fewest-then-biggest"), "shut")
-    assert isinstance(found, BoardEvaluation)
+    assert isinstance(found, LargeEvaluation)
     assert found.value == found.shut_probability == pytest.approx(0.0699922778, abs=1e-10)
     assert strategy(NINE, "random") == UniformRandom()
-    assert strategies(NINE) == board_strategies(NINE)
-    with pytest.raises(ValueError, match="solve_boards"):
+    assert strategies(NINE) == large_strategies(NINE)
+    with pytest.raises(ValueError, match="solve_large"):
         solve(NINE)

@@ -15,7 +15,7 @@ def test_play_is_recorded_and_reloaded(tmp_path, monkeypatch):
         observation, _ = env.reset(seed=seed)
         over = False
         while not over:
-            observation, _, over, _, info = env.step(policy[env.unwrapped.node(observation)])
+            observation, _, over, _, info = env.step(policy[env.unwrapped.find_states(observation)])
         assert info["final_score"] >= 0
     env.create_dataset("shut-the-box/perfect-v0", algorithm_name="perfect play", description="30 turns")
 
@@ -25,4 +25,4 @@ def test_play_is_recorded_and_reloaded(tmp_path, monkeypatch):
     for episode in dataset.iterate_episodes():
         assert (episode.infos["final_score"][:-1] == -1).all()
         assert episode.infos["final_score"][-1] == -episode.rewards.sum()
-        assert (policy[env.unwrapped.node(episode.observations[:-1])] == episode.actions).all()
+        assert (policy[env.unwrapped.find_states(episode.observations[:-1])] == episode.actions).all()

@@ -47,12 +47,12 @@ def test_reloaded_turns_are_legal_and_whole(name, policies, tmp_path, monkeypatc
     assert env.spec.id == BOX
     for episode in dataset:
         steps = np.arange(len(episode))
-        nodes = env.unwrapped.node(episode.observations)
+        states = env.unwrapped.find_states(episode.observations)
         masks = episode.infos["action_mask"]
-        assert (masks == BEST.tables.legal[nodes]).all()
+        assert (masks == BEST.tables.legal[states]).all()
         assert masks[steps, episode.actions].all()
         assert not masks[-1].any()
-        assert episode.infos["action_probability"] == pytest.approx(policies[name][nodes[:-1], episode.actions])
+        assert episode.infos["action_probability"] == pytest.approx(policies[name][states[:-1], episode.actions])
         assert (episode.terminations == (steps == len(episode) - 1)).all()
         assert -episode.rewards.sum() == episode.observations[-1, :9] @ np.arange(1, 10)
 
@@ -80,7 +80,7 @@ def test_estimates_of_the_behaviour_itself_and_its_clone(policies, tmp_path, mon
     data.rewards[data.terminations] = -10  # the mean of equal returns, whatever their weights
     assert PROGRAM.importance_sampling(data, target) == pytest.approx(10)
     clone = PROGRAM.clone(data)
-    seen = np.unique(data.nodes)
+    seen = np.unique(data.states)
     assert (clone[seen].argmax(axis=1) == behaviour[seen].argmax(axis=1)).mean() > 0.85
     unseen = np.setdiff1d(BEST.tables.decisions, seen)
     assert clone[unseen].max(axis=1) == pytest.approx(1 / BEST.tables.choices[unseen])

@@ -12,8 +12,8 @@ from stb_gym.solver import compile_game
 from tests.measure.test_meter import NINE, SIX, first_legal, player
 
 TABLES = compile_game(SIX)
-ACTIONS = TABLES.actions
-FIRST = TABLES.edge_action[TABLES.edge_start[TABLES.decisions]]
+ACTIONS = TABLES.num_actions
+FIRST = TABLES.pair_action[TABLES.pair_start[TABLES.decisions]]
 
 
 def one_hot(actions):

@@ -9,7 +9,7 @@ import pytest
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, solve, strategy
 from stb_gym.measure import mistakes_in_json, pocket_card
 from stb_gym.measure.comparison import GAMES_AT_ONCE
-from stb_gym.solver import StateScorePolicy, UniformRandom, compile_game
+from stb_gym.solver import AfterstateScorePolicy, UniformRandom, compile_game
 from tests import every
 from tests.twins import MostThrees
 
@@ -38,8 +38,8 @@ def test_each_exception_is_the_costliest_mistake_that_is_left(solved):
     card = pocket_card(best, policy, 4)
     for regret, mistake in zip(card.regrets, card.exceptions, strict=False):
         assert (regret, mistake) == (best.evaluate(policy).regret, best.evaluate(policy).mistakes(1)[0])
-        assert policy[mistake.node] == mistake.plays
-        policy[mistake.node] = mistake.best
+        assert policy[mistake.state] == mistake.plays
+        policy[mistake.state] = mistake.best
     assert (card.policy == policy).all()
 
 
@@ -72,7 +72,12 @@ def test_mistakes_as_rows(snapshot):
         5,
         product(
             [ShutTheBox(tiles=7), Threes(dice=4), MostThrees(dice=3)],
-            ["random", "optimal", UniformRandom(), StateScorePolicy(lambda held, dice: (held ^ 5) % 7 - dice)],
+            [
+                "random",
+                "optimal",
+                UniformRandom(),
+                AfterstateScorePolicy(lambda progress, dice: (progress ^ 5) % 7 - dice),
+            ],
             ["score", "shut", Objective("far from five", lambda points: abs(points - 5), "coins", -1)],
         ),
     ),

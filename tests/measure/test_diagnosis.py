@@ -22,7 +22,7 @@ from stb_gym.solver import compile_game, expected
 from tests import reference
 from tests.measure.test_meter import first_legal, player
 from tests.solver.test_evaluation import random_policy
-from tests.twins import in_their_words, move_of, their_utility, throwing_nodes, twin
+from tests.twins import in_their_words, move_of, their_utility, throwing_states, twin
 
 pytestmark = pytest.mark.slow
 
@@ -37,11 +37,11 @@ RANDOM = np.random.default_rng(3)
 
 
 def counts_of(visits=None):
-    """Return [N, A + 1] how often each action was taken at each node, and last how often the node was reached."""
-    counts = np.zeros((TABLES.nodes, TABLES.actions + 1), int)
+    """Return [S, A + 1] how often each action was taken at each state, and last how often the state was reached."""
+    counts = np.zeros((TABLES.num_states, TABLES.num_actions + 1), int)
     if visits is not None:
-        counts[visits.tables.edge_node, visits.tables.edge_action] = visits.edges
-        counts[:, -1] = visits.nodes
+        counts[visits.tables.pair_state, visits.tables.pair_action] = visits.pairs
+        counts[:, -1] = visits.states
     return counts
 
 
@@ -52,20 +52,20 @@ def test_a_wrapper_counts_what_is_played(wrap):
     counts = counts_of()
 
     def meet(observation):
-        node = env.unwrapped.node(observation)
-        counts[node, -1] += 1
-        return node
+        state = env.unwrapped.find_states(observation)
+        counts[state, -1] += 1
+        return state
 
     observation, info = env.reset(seed=0)
-    node = meet(observation)
+    state = meet(observation)
     for _ in range(150):
         action = int(RANDOM.choice(np.flatnonzero(info["action_mask"])))
-        counts[node, action] += 1
+        counts[state, action] += 1
         observation, _, terminated, truncated, info = env.step(action ^ 1)
-        node = meet(observation)
+        state = meet(observation)
         if terminated or truncated:
             observation, *_, info = env.step(0) if wrap is Autoreset else env.reset()
-            node = meet(observation)
+            state = meet(observation)
     env.step(int(info["action_mask"].argmin()) ^ 1)  # illegal, so it is not counted
     assert (counts_of(env.visits) == counts).all()
 
@@ -77,12 +77,12 @@ def test_a_vector_wrapper_counts_what_is_played(mode, limit):
     counts, over = counts_of(), np.zeros(30, bool)
 
     def meet(observations):
-        np.add.at(counts, (envs.unwrapped.node(observations), -1), 1)
+        np.add.at(counts, (envs.unwrapped.find_states(observations), -1), 1)
 
     meet(envs.reset(seed=1)[0])
     for _ in range(25):
-        nodes, actions, acts = envs.unwrapped.nodes, envs.unwrapped.legal_sample(), ~over | (mode == "SameStep")
-        np.add.at(counts, (nodes[acts], actions[acts]), 1)
+        states, actions, acts = envs.unwrapped.states, envs.unwrapped.legal_sample(), ~over | (mode == "SameStep")
+        np.add.at(counts, (states[acts], actions[acts]), 1)
         observations, _, terminated, truncated, infos = envs.step(actions)
         meet(observations)
         over = terminated | truncated
@@ -119,12 +119,12 @@ def regret_by_the_reference(game, policy, visits, may_stay):
     tables, other, plays = visits.tables, twin(game), in_their_words(visits.tables, policy)
     utility = their_utility(game, "score")
     tried, seen, chosen = {}, Counter(), {}
-    for node, where, roll in throwing_nodes(tables):
-        seen[where, roll] = int(visits.nodes[node])
-        seen[where] += int(visits.nodes[node])
-        tried[where, roll] = [move_of(tables, edge) for edge in tables.edges_of(node) if visits.edges[edge]]
+    for state, where, roll in throwing_states(tables):
+        seen[where, roll] = int(visits.states[state])
+        seen[where] += int(visits.states[state])
+        tried[where, roll] = [move_of(tables, pair) for pair in tables.pairs_of(state) if visits.pairs[pair]]
 
-    def at_node(where, roll):
+    def at_state(where, roll):
         values = {move: value(after) for move, after in other.moves(where, roll)}
         if not values:
             return utility(other.final_score(where))
@@ -142,7 +142,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
             return utility(other.final_score(where))
         by_seen = not may_stay and seen[where] > 0
         return sum(
-            (Fraction(seen[where, roll], seen[where]) if by_seen else chance) * at_node(where, roll)
+            (Fraction(seen[where, roll], seen[where]) if by_seen else chance) * at_state(where, roll)
             for roll, chance in other.outcomes(where)
         )
 
@@ -156,7 +156,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=4), Threes(dice=3)], ids=str)
 def test_parts_are_those_of_the_reference(game, illegal):
     meter, tables = RegretMeter(game), replace(compile_game(game))
-    nothing = Visits(tables, np.zeros(tables.nodes, int), np.zeros(len(tables.edge_next), int))
+    nothing = Visits(tables, np.zeros(tables.num_states, int), np.zeros(len(tables.pair_afterstate), int))
     for seed, visits in enumerate((nothing, *(random_visits(game, turns) for turns in (1, 5, 200)))):
         policy = random_policy(game, seed, illegal)
         found = diagnose(meter, player(game, policy), visits)
@@ -170,15 +170,17 @@ def test_parts_are_those_of_the_reference(game, illegal):
 
 
 def exact_values(policy):
-    """Return the exact values [N] and [N, A] of a policy of SIX in the unit of rewards, illegal actions as -21."""
-    at_states, at_nodes = expected(TABLES, METER.optimum.evaluate(policy).weights, -TABLES.final_score.astype(float))
-    of_actions = np.full((TABLES.nodes, TABLES.actions), -21.0)
-    of_actions[TABLES.edge_node, TABLES.edge_action] = TABLES.after_edges(at_states)
-    return at_nodes, of_actions
+    """Return the exact values [S] and [S, A] of a policy of SIX in the unit of rewards, illegal actions as -21."""
+    at_afterstates, at_states = expected(
+        TABLES, METER.optimum.evaluate(policy).weights, -TABLES.final_score.astype(float)
+    )
+    of_actions = np.full((TABLES.num_states, TABLES.num_actions), -21.0)
+    of_actions[TABLES.pair_state, TABLES.pair_action] = TABLES.after_pairs(at_afterstates)
+    return at_states, of_actions
 
 
 def critic_errors(policy, values, meter=METER):
-    """Return the errors of a critic with the values [N] or [N, A]."""
+    """Return the errors of a critic with the values [S] or [S, A]."""
     critic = player(SIX, values)
     return asdict(diagnose(meter, player(SIX, policy), random_visits(SIX), critic=critic).critic)
 
@@ -189,18 +191,18 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
     """The values of a critic are in the unit of rewards."""
     policy = random_policy(SIX, 1)
     exact, exact_of_actions = exact_values(policy)
-    node, action = TABLES.edge_node, TABLES.edge_action
+    state, action = TABLES.pair_state, TABLES.pair_action
     if of_actions:
         values = exact_of_actions + RANDOM.normal(2, 3, exact_of_actions.shape)
-        of_nodes, of_edges = (policy * values).sum(axis=1), values[node, action]
+        of_states, of_pairs = (policy * values).sum(axis=1), values[state, action]
     else:
-        of_nodes = values = exact + RANDOM.normal(2, 3, TABLES.nodes) * (TABLES.choices > 0)
-        of_edges = TABLES.after_edges(np.bincount(TABLES.node_state, TABLES.node_probability * values))
+        of_states = values = exact + RANDOM.normal(2, 3, TABLES.num_states) * (TABLES.choices > 0)
+        of_pairs = TABLES.after_pairs(np.bincount(TABLES.state_origin, TABLES.state_probability * values))
     visits = METER.optimum.evaluate(policy).visits
-    advantage = exact_of_actions[node, action] - exact[node]
-    weights = visits[node] / TABLES.choices[node] * (abs(advantage) > 1e-6)
-    is_wrong = (of_edges - of_nodes[node]) * advantage < 0
-    errors, shares = scale * (of_nodes - exact)[TABLES.decisions], visits[TABLES.decisions]
+    advantage = exact_of_actions[state, action] - exact[state]
+    weights = visits[state] / TABLES.choices[state] * (abs(advantage) > 1e-6)
+    is_wrong = (of_pairs - of_states[state]) * advantage < 0
+    errors, shares = scale * (of_states - exact)[TABLES.decisions], visits[TABLES.decisions]
     meter = METER if scale == 1 else RegretMeter(gym.make(BOX, tiles=6, reward_scale=scale))
     assert critic_errors(policy, scale * values, meter) == pytest.approx(
         {
@@ -233,11 +235,11 @@ def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
 
 
 def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
-    visits = Visits(TABLES, np.ones(TABLES.nodes, int), np.ones(len(TABLES.edge_next), int))
+    visits = Visits(TABLES, np.ones(TABLES.num_states, int), np.ones(len(TABLES.pair_afterstate), int))
     torch.manual_seed(0)
     regrets = {}
     for width in (1, 64):
-        layers = nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.actions)
+        layers = nn.Linear(TABLES.observation.shape[1], width), nn.ReLU(), nn.Linear(width, TABLES.num_actions)
         network = nn.Sequential(*layers)
         before = nn.utils.parameters_to_vector(network.parameters())
         found = diagnose(METER, network, visits, masked=True, fit_steps=100)
@@ -248,7 +250,7 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
 
 
 def test_a_fit_is_measured_after_its_last_step():
-    network = nn.Linear(TABLES.observation.shape[1], TABLES.actions)
+    network = nn.Linear(TABLES.observation.shape[1], TABLES.num_actions)
     nn.init.zeros_(network.weight)
     network.reset_parameters = dict
     found = diagnose(METER, network, random_visits(SIX), masked=True, fit_steps=1)
@@ -260,7 +262,7 @@ def test_a_fit_is_measured_after_its_last_step():
 
 def double_network(seed):
     torch.manual_seed(seed)
-    layers = nn.Linear(TABLES.observation.shape[1], 8), nn.Tanh(), nn.Linear(8, TABLES.actions)
+    layers = nn.Linear(TABLES.observation.shape[1], 8), nn.Tanh(), nn.Linear(8, TABLES.num_actions)
     return nn.Sequential(*layers).double()
 
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, hardness
-from stb_gym.measure.hardness import hardness_of_boards
+from stb_gym.measure.hardness import hardness_of_large
 from stb_gym.solver import objective_of
 from tests import reference
 from tests.twins import games, their_utility, twin
@@ -72,9 +72,9 @@ def variance_by_dice(game, position, utility):
     total = 0
     for roll, chance in game.outcomes(position):
         after = [following for _, following in game.moves(position, roll)]
-        at_node = mean(map(value, after)) if after else Fraction(utility(game.final_score(position)))
+        at_state = mean(map(value, after)) if after else Fraction(utility(game.final_score(position)))
         later = mean(variance_by_dice(game, following, utility) for following in after) if after else 0
-        total += chance * ((at_node - value(position)) ** 2 + later)
+        total += chance * ((at_state - value(position)) ** 2 + later)
     return total
 
 
@@ -115,7 +115,7 @@ def test_without_a_choice_that_matters_nothing_is_left():
 
 def test_of_a_box_too_large_for_tables_the_first_share_is_known():
     game = ShutTheBox(tiles=7)
-    tables, boards = hardness(game), hardness_of_boards(game, objective_of(game, "score"))
+    tables, boards = hardness(game), hardness_of_large(game, objective_of(game, "score"))
     assert boards.shares == pytest.approx(tables.shares[:1])
     assert boards.random_regret == pytest.approx(tables.random_regret)
     assert boards.effective_horizon is None

@@ -22,9 +22,9 @@ def uniform(observations, masks):
 
 
 def player(game, policy):
-    """Return a policy [N] as a function of observations."""
+    """Return a policy [S] as a function of observations."""
     tables = compile_game(game)
-    return lambda observations: policy[tables.find_nodes(observations)]
+    return lambda observations: policy[tables.find_states(observations)]
 
 
 biggest_first = player(NINE, strategy(NINE, "biggest-first"))

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
 
 GAME = ShutTheBox(tiles=6)
 TABLES = compile_game(GAME)
-SEEN, ACTIONS = TABLES.observation.shape[1], TABLES.actions
+SEEN, ACTIONS = TABLES.observation.shape[1], TABLES.num_actions
 METER = RegretMeter(GAME)
 
 
@@ -23,7 +23,7 @@ def network():
 
 
 def scores_of(net):
-    """Return the scores [N, A] of a network, one node at a time."""
+    """Return the scores [S, A] of a network, one state at a time."""
     net.eval()
     with torch.no_grad():
         return np.stack([net(torch.tensor(row).float()).numpy() for row in TABLES.observation])
@@ -34,15 +34,15 @@ def test_the_scores_of_legal_actions_count(deterministic):
     """The action of the greatest score is played, or any by the softmax over the scores."""
     net = network()
     scores, policy = scores_of(net), METER.policy(net, deterministic, masked=True)
-    for node in TABLES.decisions:
-        legal = TABLES.legal[node]
+    for state in TABLES.decisions:
+        legal = TABLES.legal[state]
         if deterministic:
-            assert legal[policy[node]]
-            assert scores[node, policy[node]] == pytest.approx(scores[node, legal].max(), abs=1e-6)
+            assert legal[policy[state]]
+            assert scores[state, policy[state]] == pytest.approx(scores[state, legal].max(), abs=1e-6)
         else:
-            chances = torch.softmax(torch.from_numpy(scores[node, legal]), 0).numpy()
-            assert policy[node, legal] == pytest.approx(chances, abs=1e-5)
-            assert not policy[node, ~legal].any()
+            chances = torch.softmax(torch.from_numpy(scores[state, legal]), 0).numpy()
+            assert policy[state, legal] == pytest.approx(chances, abs=1e-5)
+            assert not policy[state, ~legal].any()
     evaluation = METER(net, deterministic, masked=True)
     assert evaluation.regret == evaluate(GAME, policy).regret > 0
     assert evaluation.illegal_mass == 0

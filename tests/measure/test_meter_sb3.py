@@ -34,10 +34,10 @@ def stacked_vector():
 
 
 def rows(meter):
-    """Return each decision with what is shown there: its node, its observation, its mask."""
+    """Return each decision with what is shown there: its state, its observation, its mask."""
     tables, observations = meter.optimum.tables, shown(meter)
-    nodes = enumerate(tables.decisions.tolist())
-    return [(node, row(observations, place), tables.legal[node].copy()) for place, node in nodes]
+    states = enumerate(tables.decisions.tolist())
+    return [(state, row(observations, place), tables.legal[state].copy()) for place, state in states]
 
 
 @pytest.mark.parametrize(
@@ -55,9 +55,9 @@ def test_a_stock_model_is_measured_by_what_it_predicts(algorithm, wrap):
     meter, model, is_maskable = RegretMeter(env), model_of(algorithm, env, name), algorithm is MaskablePPO
     for agent in (model, model.policy):
         policy = meter.policy(agent)
-        for node, observation, mask in rows(meter):
+        for state, observation, mask in rows(meter):
             masks = {"action_masks": mask} if is_maskable else {}
-            assert policy[node] == model.predict(observation, deterministic=True, **masks)[0]
+            assert policy[state] == model.predict(observation, deterministic=True, **masks)[0]
         assert meter(agent).regret == evaluate(env, policy).regret
         assert meter(agent).illegal_mass == 0 if is_maskable else meter(agent).illegal_mass > 0.5
 
@@ -68,14 +68,14 @@ def test_probabilities_are_those_by_which_a_model_samples(algorithm):
     meter, model = RegretMeter(env), model_of(algorithm, env)
     policy, masked = (meter.policy(model, deterministic=False, masked=answer) for answer in (None, True))
     assert (policy == meter.policy(model.policy, deterministic=False)).all()
-    nodes = meter.optimum.tables.decisions
-    assert (meter.policy(model, masked=True)[nodes] == masked[nodes].argmax(axis=1)).all()
-    for node, observation, mask in rows(meter):
+    states = meter.optimum.tables.decisions
+    assert (meter.policy(model, masked=True)[states] == masked[states].argmax(axis=1)).all()
+    for state, observation, mask in rows(meter):
         masks = {"action_masks": mask} if algorithm is MaskablePPO else {}
         sampled_from = model.policy.get_distribution(model.policy.obs_to_tensor(observation)[0], **masks)
         chances = sampled_from.distribution.probs.detach().numpy()[0]
-        assert policy[node] == pytest.approx(chances, abs=1e-6)
-        assert masked[node] == pytest.approx(chances * mask / chances[mask].sum(), abs=1e-6)
+        assert policy[state] == pytest.approx(chances, abs=1e-6)
+        assert masked[state] == pytest.approx(chances * mask / chances[mask].sum(), abs=1e-6)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -108,9 +108,9 @@ def test_normalised_observations_are_as_they_are_at_the_time():
     for _ in range(2):
         model.learn(100)
         policy = meter.policy(model)
-        for node, observation, _ in rows(meter):
-            assert (observation == env.normalize_obs(tables.observation[node])).all()
-            assert policy[node] == model.predict(observation, deterministic=True)[0]
+        for state, observation, _ in rows(meter):
+            assert (observation == env.normalize_obs(tables.observation[state])).all()
+            assert policy[state] == model.predict(observation, deterministic=True)[0]
     with pytest.raises(ValueError, match="are normalised: make the meter with its VecNormalize environment"):
         RegretMeter(make())(model)
     model = model_of(PPO, VecNormalize(DummyVecEnv([make]), norm_obs=False))

@@ -17,8 +17,8 @@ from stb_gym import (
     Objective,
     ShutTheBox,
     Threes,
+    bundled_policies,
     evaluate,
-    kept_policies,
     load_policy,
     save_policy,
     solve,
@@ -63,7 +63,7 @@ def test_a_policy_is_read_as_it_was_written(policy, tmp_path):
 @pytest.mark.parametrize("objective", ["score", "shut", "at-most:4"])
 def test_a_file_names_its_game_and_objective_and_evaluates_its_policy(objective, tmp_path):
     path = tmp_path / "policy.npz"
-    half = np.full((TABLES.nodes, TABLES.actions), 1 / TABLES.actions)
+    half = np.full((TABLES.num_states, TABLES.num_actions), 1 / TABLES.num_actions)
     save_policy(path, gym.make("stb_gym/ShutTheBox-v0", tiles=6, objective=objective), half)
     saved = read_policy(path)
     assert (saved.game, saved.objective.name, saved.illegal) == (GAME, objective, "end")
@@ -74,7 +74,7 @@ def test_a_file_names_its_game_and_objective_and_evaluates_its_policy(objective,
 @pytest.mark.parametrize(
     ("policy", "objective"),
     [
-        (np.zeros(TABLES.nodes, int), "score"),
+        (np.zeros(TABLES.num_states, int), "score"),
         (BEST, np.square),
         (BEST, Objective("shut", np.square)),
         (BEST, Objective("at-most:5 ", np.square)),
@@ -90,19 +90,19 @@ def test_what_cannot_be_saved_leaves_no_file(policy, objective, tmp_path, monkey
 
 
 def test_kept_policies_are_small_have_commands_and_are_not_named_like_strategies():
-    assert max(path.stat().st_size for path in policy_files.KEPT.iterdir()) <= 100_000
-    commands = tomllib.loads((policy_files.KEPT / "commands.toml").read_text())
-    assert [*commands] == kept_policies()
-    assert not {*kept_policies()} & {name for rules in GAMES.values() for name in strategies(rules())}
+    assert max(path.stat().st_size for path in policy_files.BUNDLED.iterdir()) <= 100_000
+    commands = tomllib.loads((policy_files.BUNDLED / "commands.toml").read_text())
+    assert [*commands] == bundled_policies()
+    assert not {*bundled_policies()} & {name for rules in GAMES.values() for name in strategies(rules())}
 
 
 def test_kept_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    for name in kept_policies():
+    for name in bundled_policies():
         saved = read_policy(name)
         assert (load_policy(name, saved.game, saved.illegal) == saved.policy).all()
-        assert name in kept_policies(saved.game)
-        assert name not in kept_policies(GAME)
+        assert name in bundled_policies(saved.game)
+        assert name not in bundled_policies(GAME)
     for path in ("nobody", "ppo-threes.npz", "./ppo-threes", tmp_path / "ppo-threes"):
         with pytest.raises(ValueError, match="there is no policy file"):
             read_policy(path)
@@ -125,10 +125,10 @@ ENTRIES = [
     {"objective": "win"},
     {"illegal": "stop"},
     {"policy": np.zeros(4, int)},
-    {"policy": np.zeros(TABLES.nodes)},
-    {"policy": np.zeros(TABLES.nodes, int)},
-    {"policy": np.full((TABLES.nodes, TABLES.actions), 1e308)},
-    {"policy": np.full((TABLES.nodes, TABLES.actions), np.nan)},
+    {"policy": np.zeros(TABLES.num_states)},
+    {"policy": np.zeros(TABLES.num_states, int)},
+    {"policy": np.full((TABLES.num_states, TABLES.num_actions), 1e308)},
+    {"policy": np.full((TABLES.num_states, TABLES.num_actions), np.nan)},
     {"policy": np.array([{}], object)},
     {"format": 1},
     {"format": [2, 2]},
@@ -174,7 +174,7 @@ def claiming(shape):
     ("method", "entry", "data"),
     [
         (zipfile.ZIP_DEFLATED, "policy", claiming((2 * MEBIBYTE,)) + bytes(16 * MEBIBYTE)),
-        (zipfile.ZIP_BZIP2, "policy", claiming((TABLES.nodes,)) + bytes(16 * MEBIBYTE)),
+        (zipfile.ZIP_BZIP2, "policy", claiming((TABLES.num_states,)) + bytes(16 * MEBIBYTE)),
         (zipfile.ZIP_STORED, "policy", claiming((-1, -4 * MEBIBYTE))),
         (zipfile.ZIP_DEFLATED, "rules", claiming((2 * MEBIBYTE,)) + bytes(16 * MEBIBYTE)),
     ],

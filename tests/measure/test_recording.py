@@ -107,8 +107,8 @@ def test_many_environments_record_the_losses_of_the_solution(mode, stepper):
     observations, infos = envs.reset(seed=0)
     for _ in range(30):
         actions, acts = first(infos["action_mask"]), ~many._over
-        after = many.stepper.position(many.stepper.after(many.nodes[acts], actions[acts]))
-        losses = best.node_utility[best.tables.find_nodes(observations[acts])] - best.utilities_at(*after)
+        after = many.stepper.position(many.stepper.afterstates(many.states[acts], actions[acts]))
+        losses = best.state_utilities[best.tables.find_states(observations[acts])] - best.utilities_at(*after)
         observations, rewards, over, _, infos = envs.step(actions)
         assert infos["loss"][acts] == pytest.approx(losses, abs=1e-12)
         if over.any():

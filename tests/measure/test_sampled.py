@@ -95,14 +95,14 @@ def test_perfect_play_loses_nothing_and_makes_no_mistake():
 @pytest.mark.parametrize("agent", [biggest_first, uniform])
 def test_mistakes_are_those_of_the_policy(agent):
     meter = RegretMeter(NINE)
-    known = {mistake.node: mistake for mistake in meter(agent).mistakes()}
+    known = {mistake.state: mistake for mistake in meter(agent).mistakes()}
     sampled = meter.sample(agent, 5000)
     mistakes = sampled.mistakes()
     assert sum(mistake.cost for mistake in mistakes) == pytest.approx(sampled.regret)
     assert sampled.mistakes(3) == mistakes[:3]
     for mistake in mistakes:
-        observations = sampled.stepper.observe(np.array([mistake.node]))
-        truth = known[int(meter.solution.tables.find_nodes(observations)[0])]
+        observations = sampled.stepper.observe(np.array([mistake.state]))
+        truth = known[int(meter.solution.tables.find_states(observations)[0])]
         assert (mistake.best, mistake.plays, mistake.loss) == (truth.best, truth.plays, pytest.approx(truth.loss))
         assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 5000) + 1e-3)
 
@@ -153,7 +153,7 @@ def test_a_function_may_remember_its_turns():
     assert sorted(met) == list(range(3000))
     for turn in (0, 100, 2999):
         moves = np.flatnonzero(sampled.turn == turn)
-        legal = [sampled.stepper.masks(int(node)).nonzero()[0] for node in sampled.node[moves]]
+        legal = [sampled.stepper.masks(int(state)).nonzero()[0] for state in sampled.state[moves]]
         assert sampled.plays[moves].tolist() == [each[0 if not place else -1] for place, each in enumerate(legal)]
 
 

@@ -196,7 +196,7 @@ def test_agents_at_play_see_what_the_wrappers_show():
 
     evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 50)
     assert {turn for turn, _ in asked} >= set(range(50))
-    assert len(asked) == len(evaluation.node) > 50
+    assert len(asked) == len(evaluation.state) > 50
 
 
 @pytest.mark.parametrize("limited", [make, make_vec])

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import pytest
 
-from stb_gym.output import RED, Column, Progress, Table, escaped, refuse, say, showing_progress, tracked
+from stb_gym.output import RED, Column, ProgressBar, Table, escaped, refuse, say, showing_progress, tracked
 from tests import PATIENCE, every
 
 
@@ -60,9 +60,9 @@ def test_a_closed_stream_is_ignored(closed, monkeypatch, capsys):
     monkeypatch.setattr(sys, closed, None)
     say("lost", error=closed == "stderr")
     say("printed", error=closed != "stderr")
-    with Progress("work", total=2) as progress:
-        progress._bar.delay = progress._bar.mininterval = 0 if closed == "stderr" else 2
-        progress.tell(1)
+    with ProgressBar("work", total=2) as bar:
+        bar._bar.delay = bar._bar.mininterval = 0 if closed == "stderr" else 2
+        bar.tell(1)
     written = capsys.readouterr()
     assert written.out + written.err == "printed\n"
 
@@ -80,9 +80,9 @@ def test_a_full_standard_error_stops_no_work(monkeypatch):
 
     monkeypatch.setattr("sys.stderr", Full())
     say("lost", error=True)
-    with Progress("work", total=2) as progress:
-        progress._bar.delay = progress._bar.mininterval = 0
-        progress.tell(1, note="lost")
+    with ProgressBar("work", total=2) as bar:
+        bar._bar.delay = bar._bar.mininterval = 0
+        bar.tell(1, note="lost")
     monkeypatch.setattr("sys.stdout", Full())
     with pytest.raises(OSError, match="no space left"):
         say("an answer that is lost")
@@ -90,11 +90,11 @@ def test_a_full_standard_error_stops_no_work(monkeypatch):
 
 def test_quick_work_is_silent_and_slow_work_is_not(capsys, monkeypatch):
     for delay, is_shown in ((None, False), (0, True)):
-        with Progress("rows of \x1bboards", total=4, unit="rows") as progress:
+        with ProgressBar("rows of \x1bboards", total=4, unit="rows") as bar:
             if delay is not None:
-                progress._bar.delay = progress._bar.mininterval = delay
-            progress.tell(1, note="\x1bnote")
-            progress.tell(2)
+                bar._bar.delay = bar._bar.mininterval = delay
+            bar.tell(1, note="\x1bnote")
+            bar.tell(2)
         shown = capsys.readouterr().err
         assert ("2/4" in shown) == is_shown
         assert ("\\x1bboards" in shown) == ("\\x1bnote" in shown) == is_shown
@@ -182,7 +182,7 @@ class Recorded:
 
 
 def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch):
-    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "shown", [])
     assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
     assert Recorded.shown == []
@@ -194,7 +194,7 @@ def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch)
 
 
 def test_two_seconds_count_from_the_beginning_of_a_command(monkeypatch):
-    monkeypatch.setattr("stb_gym.output.Progress", Recorded)
+    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "delays", [])
     clock = iter([100.0, 100.0, 101.0, 150.0])
     monkeypatch.setattr("stb_gym.output.time", SimpleNamespace(monotonic=lambda: next(clock)))

@@ -21,10 +21,10 @@ def as_agent(game, plays):
 
     def agent(observations, masks):
         answers = np.zeros(masks.shape)
-        nodes = tables.find_nodes(observations[:, :width])
+        states = tables.find_states(observations[:, :width])
         for seen in np.unique(observations[:, width:], axis=0).astype(int).tolist():
             here = (observations[:, width:] == seen).all(axis=1)
-            answers[here] = policy(*seen)[nodes[here]]
+            answers[here] = policy(*seen)[states[here]]
         return answers
 
     return agent

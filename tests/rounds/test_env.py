@@ -228,7 +228,7 @@ def test_afterstates_keep_the_standing_before_the_dice():
     observation, _ = envs.reset(seed=0)
     np.testing.assert_equal(envs.afterstates(), env.afterstates(observation))
     assert envs.afterstate_space.contains(envs.afterstates()[2][0])
-    assert (env.node(observation) == envs.nodes).all()
+    assert (env.find_states(observation) == envs.states).all()
 
 
 def test_what_a_player_sees_is_shown(snapshot):

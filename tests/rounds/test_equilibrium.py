@@ -10,7 +10,7 @@ from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
 from stb_gym.solver import Standing, compile_game
 from tests import cases, reference_rounds
 from tests.rounds.agents import some_strategy
-from tests.twins import choice, games, moves_at, our_score, throwing_nodes, twin
+from tests.twins import choice, games, moves_at, our_score, throwing_states, twin
 
 NINE, FIVE_DICE = ShutTheBox(), Threes()
 ONE_TILE = ShutTheBox(tiles=1, dice=1, faces=2)  # a 1 shuts the box, a 2 leaves the 1 open
@@ -71,9 +71,9 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
         lead, *others = cases.standing(scores, players)
         policy = solution.policy(Standing(our_score(game, lead), *others))
         plays = reference_rounds.equilibrium_policy(other, players, ties, shut_wins, indifferent, scores)
-        for node, where, roll in throwing_nodes(tables):
-            if moves_at(tables, node):
-                assert choice(tables, node, policy) == plays(where, roll)
+        for state, where, roll in throwing_states(tables):
+            if moves_at(tables, state):
+                assert choice(tables, state, policy) == plays(where, roll)
 
 
 @pytest.mark.slow

@@ -36,7 +36,7 @@ def test_wins_and_regrets_are_those_of_the_line_ups_of_all_seats(game, ties, shu
 @pytest.mark.parametrize(("game", "players"), [(DICE, 3), (BOX, 2)], ids=str)
 def test_an_agent_as_a_strategy_plays_every_seat_as_it_does(game, players):
     solution = Round(game, players).solve()
-    equilibrium = as_agent(game, lambda tables, at: np.eye(tables.actions)[solution.policy(at)])
+    equilibrium = as_agent(game, lambda tables, at: np.eye(tables.num_actions)[solution.policy(at)])
     meter = RoundMeter(RoundVectorEnv(game, 1, players))
     found = solution, Round(game, players).evaluate(["random"] * players)
     for agent, wanted in zip((equilibrium, uniform), found, strict=True):

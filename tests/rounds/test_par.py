@@ -17,11 +17,11 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
     counts, tables = departures(solution), alone.tables
     assert counts.first > 0
     for standing in (Standing(after=2), Standing(4, 1, 1), Standing(7, 1, 0)):
-        wins, found = solution.at(standing).state_utility, 0
-        for node in tables.decisions.tolist():
-            edges = tables.edges_of(node)
-            after = wins[tables.edge_next[edges]]
-            found += after.max() - after[alone.optimal[edges]].max() > 1e-9
+        wins, found = solution.at(standing).afterstate_utilities, 0
+        for state in tables.decisions.tolist():
+            pairs = tables.pairs_of(state)
+            after = wins[tables.pair_afterstate[pairs]]
+            found += after.max() - after[alone.optimal[pairs]].max() > 1e-9
         assert found == (counts.first if standing.lead is None else counts.by_lead[standing.after][standing.lead])
 
 

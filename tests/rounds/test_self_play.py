@@ -17,7 +17,7 @@ SMALL = Threes(dice=2, faces=4, free_face=1)
 )
 def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
     solution = Round(SMALL, 3, ties, shut_wins).solve()
-    agent = as_agent(SMALL, lambda tables, at: np.eye(tables.actions)[solution.policy(at)])
+    agent = as_agent(SMALL, lambda tables, at: np.eye(tables.num_actions)[solution.policy(at)])
     envs = SelfPlayVectorEnv(SMALL, 8000, players=3, ties=ties, shut_wins=shut_wins)
     observation, infos = envs.reset(seed=1)
     wins = np.full((envs.num_envs, 3), np.nan)  # of the first rounds
@@ -37,13 +37,13 @@ def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
 @pytest.mark.parametrize("ties", TIES)
 def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
     rules, count = Round(SMALL, 4, ties, shut_wins), 200
-    forfeit = len(rules.standings.scores)
-    drawn = np.random.default_rng(0).integers(forfeit + 1, size=(count, 4))
-    drawn[:20] = forfeit
+    illegal_state = len(rules.standings.scores)
+    drawn = np.random.default_rng(0).integers(illegal_state + 1, size=(count, 4))
+    drawn[:20] = illegal_state
     play, going_on, wins = Play(rules, count), np.arange(count), np.zeros((count, 4))
     for seat in range(4):
         for number in going_on:
-            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place < forfeit]
+            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place < illegal_state]
             lead = min(before, default=None)
             assert play.standing(number) == Standing(lead, before.count(lead), 3 - seat)
         ended, won = play.end_turns(going_on, drawn[going_on, seat])
@@ -52,8 +52,8 @@ def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
     assert len(going_on) == 0
     if shut_wins:
         ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # who comes after a perfect score does not play
-        drawn[ended] = forfeit
-    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn < forfeit)
+        drawn[ended] = illegal_state
+    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn < illegal_state)
     number = np.maximum(leads.sum(axis=1, keepdims=True), 1)
     share = {"split": leads / number, "all-win": leads, "nobody": leads & (number == 1)}[ties]
     assert (wins == share).all()

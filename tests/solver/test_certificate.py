@@ -32,16 +32,16 @@ def test_a_certificate_holds_the_values_of_the_reference(game, goal):
     name, rules, objective, *lines, end = found.text.split("\n")
     assert (name, objective, end) == (game.name, objective_of(game, goal).name, "")
     assert json.loads(rules) == json.loads(json.dumps(asdict(game)))
-    states = []
+    afterstates = []
     for line in lines:
-        held, dice, value = line.split()
-        states.append((int(held), int(dice)))
-        where = position(game, *states[-1])
+        progress, dice, value = line.split()
+        afterstates.append((int(progress), int(dice)))
+        where = position(game, *afterstates[-1])
         ends = utility(other.final_score(where))
         assert Fraction(value) == sign * (reference.value(other, where, utility) if int(dice) else ends)
-    assert states == sorted(walk(game))
-    assert (found.value, found.states) == (sign * reference.value(other, other.start(), utility), len(states))
-    assert found.largest_error <= 1e-12 * float(abs(solve(game, goal).state_utility).max())
+    assert afterstates == sorted(walk(game))
+    assert (found.value, found.afterstates) == (sign * reference.value(other, other.start(), utility), len(afterstates))
+    assert found.largest_error <= 1e-12 * float(abs(solve(game, goal).afterstate_utilities).max())
     assert found.optimal_actions_agree
 
 
@@ -57,27 +57,32 @@ def test_the_hash_is_that_of_the_saved_file(tmp_path):
 @pytest.mark.parametrize("game", FEW, ids=str)
 @pytest.mark.parametrize("error", [Fraction(1, 10**40), Fraction(-1, 10**40)])
 def test_a_wrong_value_is_refused_where_it_is(game, error):
-    """A wrong state is named itself, or a node whose best move leads there."""
-    (states, nodes), words = values_of(solve(game, exact=True)), words_of(game)
-    for node, value in nodes.items():
-        with pytest.raises(ValueError, match=f"at {words.node(*node)}: the value is {value}, not {value + error}$"):
-            check_bellman(game, "score", states, {**nodes, node: value + error})
+    """A wrong afterstate is named itself, or a state whose best move leads there."""
+    (afterstates, states), words = values_of(solve(game, exact=True)), words_of(game)
     for state, value in states.items():
-        itself = f"{words.state(*state)}: the value is {value}, not {value + error}"
-        where = itself if state == game.start() else f"({itself}|roll)"
+        with pytest.raises(ValueError, match=f"at {words.state(*state)}: the value is {value}, not {value + error}$"):
+            check_bellman(game, "score", afterstates, {**states, state: value + error})
+    for afterstate, value in afterstates.items():
+        itself = f"{words.afterstate(*afterstate)}: the value is {value}, not {value + error}"
+        where = itself if afterstate == game.start() else f"({itself}|roll)"
         with pytest.raises(ValueError, match=f"at .*{where}"):
-            check_bellman(game, "score", {**states, state: value + error}, nodes)
+            check_bellman(game, "score", {**afterstates, afterstate: value + error}, states)
 
 
 def test_missing_and_additional_values_are_refused():
-    states, nodes = values_of(solve(FOUR, exact=True))
-    without = dict(list(states.items())[1:])
-    for wrong in ((states | {(99, 2): Fraction(0)}, nodes), (without, nodes), (states, {}), (states, nodes | states)):
-        with pytest.raises(ValueError, match="17 states"):
+    afterstates, states = values_of(solve(FOUR, exact=True))
+    without = dict(list(afterstates.items())[1:])
+    for wrong in (
+        (afterstates | {(99, 2): Fraction(0)}, states),
+        (without, states),
+        (afterstates, {}),
+        (afterstates, states | afterstates),
+    ):
+        with pytest.raises(ValueError, match="17 afterstates"):
             check_bellman(FOUR, "score", *wrong)
 
 
-@pytest.mark.parametrize("name", ["state_utility", "node_utility"])
+@pytest.mark.parametrize("name", ["afterstate_utilities", "state_utilities"])
 def test_errors_of_floats_are_measured_at_states_and_nodes(monkeypatch, name):
     solve_tables = certificate.solve_tables
 

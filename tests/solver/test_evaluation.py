@@ -16,9 +16,9 @@ SEEDS = st.integers(0, 2**32)
 
 
 def random_policy(game, seed, illegal=False):
-    """Return random probabilities [N, A], some of them 0, of legal or of all actions."""
+    """Return random probabilities [S, A], some of them 0, of legal or of all actions."""
     tables = compile_game(game)
-    weights = np.random.default_rng(seed).exponential(size=(tables.nodes, tables.actions))
+    weights = np.random.default_rng(seed).exponential(size=(tables.num_states, tables.num_actions))
     weights *= illegal | tables.legal
     weights[weights < 0.3 * weights.max(axis=1, keepdims=True)] = 0
     return weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
@@ -48,7 +48,7 @@ def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goa
         difference = found.optimum.objective.sign * (found.optimum.value - found.value)
         costs = [mistake.cost for mistake in found.mistakes()]
         sums = [found.regret, sum(costs), sum(found.decisions()["cost"]), sum(found.departures()["cost"])]
-        assert sums == pytest.approx([difference] * 4, abs=1e-12 * (1 + abs(found.optimum.state_utility).max()))
+        assert sums == pytest.approx([difference] * 4, abs=1e-12 * (1 + abs(found.optimum.afterstate_utilities).max()))
         assert found.regret >= 0
         assert costs == sorted(costs, reverse=True)
         assert found.mistakes(2) == found.mistakes()[:2]
@@ -71,7 +71,7 @@ def test_strategies_have_the_scores_of_the_reference(game, data):
 def test_perfect_play_scores_1_and_random_play_0(solved, game):
     best, worst = solved(game), solve(game, worst=True)
     tables = best.tables
-    highest = tables.policy(tables.reduce(np.maximum, np.where(best.optimal, tables.edge_action, -1)))
+    highest = tables.policy(tables.reduce(np.maximum, np.where(best.optimal, tables.pair_action, -1)))
     for policy in (best.policy, highest):
         found = best.evaluate(policy)
         assert (found.regret, found.normalised_score, found.mistakes(), found.costliest_mistake) == (0, 1, [], "")
@@ -84,13 +84,13 @@ def test_perfect_play_scores_1_and_random_play_0(solved, game):
 @pytest.mark.parametrize("share", [0.5, 1])
 def test_an_illegal_action_ends_the_turn_with_the_worst_score(solved, share):
     best, tables = solved(SIX), solved(SIX).tables
-    node, mass = tables.find_node(*SIX.start(), (7,)), share / 6
-    policy = np.eye(tables.actions)[best.policy]
-    policy[node, [best.policy[node], tables.legal[node].argmin()]] = 1 - share, share
+    state, mass = tables.find_state(*SIX.start(), (7,)), share / 6
+    policy = np.eye(tables.num_actions)[best.policy]
+    policy[state, [best.policy[state], tables.legal[state].argmin()]] = 1 - share, share
     found = best.evaluate(policy, "end")
     [mistake] = found.mistakes()
-    assert (mistake.node, mistake.plays) == (node, None)
-    assert [found.illegal_mass, found.regret] == pytest.approx([mass, mass * (21 - best.node_value[node])])
+    assert (mistake.state, mistake.plays) == (state, None)
+    assert [found.illegal_mass, found.regret] == pytest.approx([mass, mass * (21 - best.state_values[state])])
     at = tables.decisions
     departures = 1 - found.agreement, 1 - found.agreement_by_visits
     assert departures == pytest.approx((share / len(at), mass / found.visits[at].sum()))
@@ -99,7 +99,7 @@ def test_an_illegal_action_ends_the_turn_with_the_worst_score(solved, share):
 @given(games(), SEEDS)
 def test_weights_side_by_side_give_the_visits_of_each_alone(game, seed):
     tables = compile_game(game)
-    weights = np.random.default_rng(seed).random((len(tables.edge_next), 3))
+    weights = np.random.default_rng(seed).random((len(tables.pair_afterstate), 3))
     together, alone = expected_visits(tables, weights), expected_visits(tables, weights[:, 1])
     assert together[:, 1] == pytest.approx(alone)
     assert score_chances(tables, together)[:, 1] == pytest.approx(score_chances(tables, alone))
@@ -107,7 +107,9 @@ def test_weights_side_by_side_give_the_visits_of_each_alone(game, seed):
 
 def test_evaluations_are_shown(solved, snapshot):
     best = solved(ShutTheBox(tiles=3, faces=3, one_die="any-time"))
-    found = best.evaluate(np.full((best.tables.nodes, best.tables.actions), 1 / best.tables.actions), "end")
+    found = best.evaluate(
+        np.full((best.tables.num_states, best.tables.num_actions), 1 / best.tables.num_actions), "end"
+    )
     of_strategy = solved(NINE, "shut").evaluate(strategy(NINE, "biggest-first"))
     shown = [repr(found), as_lines(found.decisions()), of_strategy.costliest_mistake]
     assert "\n\n".join(shown) == snapshot

@@ -1,4 +1,4 @@
-"""Published values of `facts.toml`; the notebooks check published sets of moves and nodes."""
+"""Published values of `facts.toml`; the notebooks check published sets of moves and states."""
 
 import tomllib
 from fractions import Fraction

@@ -90,7 +90,7 @@ def test_objectives_are_pickled_and_compared(goal):
 @pytest.mark.parametrize("goal", [around_four, "score"])
 @pytest.mark.parametrize("worst", [False, True])
 def test_an_illegal_action_has_the_least_utility_also_under_the_opposite(goal, worst):
-    found = solve(FOUR, goal, worst=worst).evaluate(np.zeros(compile_game(FOUR).nodes, int), illegal="end")
+    found = solve(FOUR, goal, worst=worst).evaluate(np.zeros(compile_game(FOUR).num_states, int), illegal="end")
     objective = objective_of(FOUR, goal)
     utilities = objective.utilities(np.arange(11))
     of_scores = sum(chance * utilities[score] for score, chance in found.score_distribution.items())
@@ -120,7 +120,7 @@ def many(*envs, in_processes=False):
 def test_an_environment_sets_a_task(what):
     assert task_of(what) == (SIX, objective_of(SIX, "shut"), "end")
     assert task_of(what, "score", "raise") == task_of(SIX) == (SIX, objective_of(SIX, "score"), "raise")
-    illegal = np.zeros(compile_game(SIX).nodes, int)
+    illegal = np.zeros(compile_game(SIX).num_states, int)
     assert evaluate(what, illegal).summary() == evaluate(SIX, illegal, "shut", illegal="end").summary()
     with pytest.raises(ValueError, match="illegal"):
         task_of(what, illegal="stop")

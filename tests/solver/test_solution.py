@@ -17,7 +17,7 @@ from tests.twins import (
     games,
     move_of,
     their_utility,
-    throwing_nodes,
+    throwing_afterstates,
     throwing_states,
     twin,
 )
@@ -31,17 +31,17 @@ def test_every_value_and_optimal_move_is_that_of_the_reference(game, goal, worst
     exact, floats = (solve(game, goal, worst=worst, exact=exact) for exact in (True, False))
     tables, other, utility = exact.tables, twin(game), their_utility(game, goal)
     best, sign = (min, -1) if worst else (max, 1)
-    for state, where in throwing_states(tables):
-        assert sign * exact.state_utility[state] == reference.value(other, where, utility, best)
-    for node, where, roll in throwing_nodes(tables):
+    for afterstate, where in throwing_afterstates(tables):
+        assert sign * exact.afterstate_utilities[afterstate] == reference.value(other, where, utility, best)
+    for state, where, roll in throwing_states(tables):
         values = reference.move_values(other, where, roll, utility, best)
-        assert sign * exact.node_utility[node] == reference.node_value(other, where, roll, utility, best)
+        assert sign * exact.state_utilities[state] == reference.rolled_value(other, where, roll, utility, best)
         if values:
-            optimal = [edge for edge in tables.edges_of(node) if exact.optimal[edge]]
-            assert {move_of(tables, edge) for edge in optimal} == {
+            optimal = [pair for pair in tables.pairs_of(state) if exact.optimal[pair]]
+            assert {move_of(tables, pair) for pair in optimal} == {
                 move for move, value in values.items() if value == best(values.values())
             }
-            assert exact.policy[node] == tables.edge_action[optimal[0]]
+            assert exact.policy[state] == tables.pair_action[optimal[0]]
     assert set(np.delete(exact.policy, tables.decisions)) <= {-1}
     check_floats(floats, exact)
 
@@ -49,7 +49,7 @@ def test_every_value_and_optimal_move_is_that_of_the_reference(game, goal, worst
 def check_floats(floats, exact):
     assert (floats.optimal == exact.optimal).all()
     assert (floats.policy == exact.policy).all()
-    for name in ("state_utility", "node_utility"):
+    for name in ("afterstate_utilities", "state_utilities"):
         expected = getattr(exact, name).astype(float)
         np.testing.assert_allclose(getattr(floats, name), expected, rtol=1e-12, atol=1e-12)
 
@@ -80,11 +80,11 @@ def test_equality_is_relative_to_the_best_move_unless_utilities_may_cancel(utili
 
 def test_utilities_of_states_and_of_ends(solved):
     best = solved(ShutTheBox(tiles=8, one_die="any-time"))
-    held, dice = best.tables.held, best.tables.dice
-    assert (best.utilities_at(held.astype(np.uint8), dice.astype(np.uint8)) == best.state_utility).all()
-    assert (best.utilities_at(held.tolist(), 0) == -best.tables.final_score).all()
+    progress, dice = best.tables.progress, best.tables.dice
+    assert (best.utilities_at(progress.astype(np.uint8), dice.astype(np.uint8)) == best.afterstate_utilities).all()
+    assert (best.utilities_at(progress.tolist(), 0) == -best.tables.final_score).all()
     for wrong in ((1 << 9, 2), (1, 3), (1, -1)):
-        with pytest.raises(ValueError, match="state"):
+        with pytest.raises(ValueError, match="afterstate"):
             best.utilities_at(np.array(wrong[:1]), wrong[1])
 
 
@@ -103,5 +103,5 @@ def test_moves_need_a_roll_and_there_are_none_where_the_turn_ends(solved):
 @pytest.mark.parametrize("game", SHOWN, ids=str)
 def test_solutions_are_shown(solved, game, snapshot):
     best = solved(game)
-    shown = [repr(best), repr(best.tables), as_lines(best.states()), as_lines(best.decisions())]
+    shown = [repr(best), repr(best.tables), as_lines(best.afterstates()), as_lines(best.decisions())]
     assert "\n\n".join(shown) == snapshot

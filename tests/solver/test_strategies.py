@@ -22,7 +22,7 @@ def test_chances_to_beat_each_score(game):
     tables = compile_game(game)
     for place, score in enumerate(tables.scores):
         better = solve(game, lambda points, score=score: game.sign * points > game.sign * score)
-        assert chance_to_beat(tables)[:, place] == pytest.approx(better.state_utility)
+        assert chance_to_beat(tables)[:, place] == pytest.approx(better.afterstate_utilities)
     alone = approximation(tables, Standing(after=1))
     assert (strategy(game, "approximation") == alone).all()
 
@@ -54,8 +54,10 @@ def test_a_heuristic_must_return_a_number_for_every_move(monkeypatch, wrong):
 
 def test_a_heuristic_sees_moves_of_the_game(monkeypatch):
     def highest(game, moves):
-        for held, roll, action, *after in zip(moves.held.tolist(), moves.roll.tolist(), *moves[2:], strict=True):
-            assert THREES.moves((held, len(roll)), tuple(roll))[action] == tuple(after)
+        for progress, roll, action, *after in zip(
+            moves.progress.tolist(), moves.roll.tolist(), *moves[2:], strict=True
+        ):
+            assert THREES.moves((progress, len(roll)), tuple(roll))[action] == tuple(after)
         return -moves.action
 
     monkeypatch.setitem(entry_of(THREES).heuristics, "highest", highest)

@@ -12,10 +12,10 @@ from tests.twins import games
 @given(games())
 def test_levels_are_contiguous_and_edges_lead_to_lower_ones(game):
     tables = compile_game(game)
-    sizes = [level.states.stop - level.states.start for level in tables.levels]
+    sizes = [level.afterstates.stop - level.afterstates.start for level in tables.levels]
     level_of = np.repeat(np.arange(len(sizes)), sizes)
-    assert (level_of[tables.edge_next] < level_of[tables.node_state[tables.edge_node]]).all()
-    assert (tables.find_nodes(tables.observation) == np.arange(tables.nodes)).all()
+    assert (level_of[tables.pair_afterstate] < level_of[tables.state_origin[tables.pair_state]]).all()
+    assert (tables.find_states(tables.observation) == np.arange(tables.num_states)).all()
 
 
 def test_tables_are_compiled_once():
@@ -30,16 +30,20 @@ def numbers(rows, *columns):
 @given(games())
 def test_operations_on_edges_and_nodes(game):
     tables = compile_game(game)
-    values, at_nodes, at_states = (numbers(rows, 3) for rows in (len(tables.edge_next), tables.nodes, tables.states))
-    assert (tables.at_edges(at_nodes) == [at_nodes[node] for node in tables.edge_node]).all()
-    assert (tables.after_edges(at_states) == [at_states[state] for state in tables.edge_next]).all()
-    edges = [tables.edges_of(node) for node in tables.decisions]
-    assert (tables.reduce(np.add, values) == [values[known].sum(axis=0) for known in edges]).all()
-    at_nodes[tables.decisions] = tables.reduce(np.maximum, values)
-    lowest = tables.lowest(values == tables.at_edges(at_nodes))
-    assert (lowest == [known[0] + values[known].argmax(axis=0) for known in edges]).all()
-    assert tables.greedy(values[:, 0])[tables.decisions].tolist() == tables.edge_action[lowest[:, 0]].tolist()
-    assert tables.sum_at_nodes(tables.uniform) == pytest.approx(np.sign(tables.choices))
+    values, at_states, at_afterstates = (
+        numbers(rows, 3) for rows in (len(tables.pair_afterstate), tables.num_states, tables.num_afterstates)
+    )
+    assert (tables.at_pairs(at_states) == [at_states[state] for state in tables.pair_state]).all()
+    assert (
+        tables.after_pairs(at_afterstates) == [at_afterstates[afterstate] for afterstate in tables.pair_afterstate]
+    ).all()
+    pairs = [tables.pairs_of(state) for state in tables.decisions]
+    assert (tables.reduce(np.add, values) == [values[known].sum(axis=0) for known in pairs]).all()
+    at_states[tables.decisions] = tables.reduce(np.maximum, values)
+    lowest = tables.lowest(values == tables.at_pairs(at_states))
+    assert (lowest == [known[0] + values[known].argmax(axis=0) for known in pairs]).all()
+    assert tables.greedy(values[:, 0])[tables.decisions].tolist() == tables.pair_action[lowest[:, 0]].tolist()
+    assert tables.sum_at_states(tables.uniform) == pytest.approx(np.sign(tables.choices))
 
 
 @given(games())
@@ -60,12 +64,12 @@ def test_probabilities_at_decisions_become_a_policy():
 
 def test_unknown_states_and_observations_are_not_found():
     threes, six = compile_game(Threes()), compile_game(ShutTheBox(tiles=6))
-    assert threes.find_states(np.array([3, 200]), np.array([8, 1])).tolist() == [-1, -1]
+    assert threes.find_afterstates(np.array([3, 200]), np.array([8, 1])).tolist() == [-1, -1]
     no_roll = six.observation[5] * [1, 1, 1, 1, 1, 1, *[0] * 11]
-    assert six.find_nodes(six.observation[5].astype(float)) == 5
+    assert six.find_states(six.observation[5].astype(float)) == 5
     for wrong in (np.zeros(3), no_roll, six.observation[4:6] * 256.0):
         with pytest.raises(ValueError, match="observation"):
-            six.find_nodes(wrong)
+            six.find_states(wrong)
 
 
 @pytest.mark.parametrize(

@@ -43,5 +43,5 @@ def sit_down(*arguments, keys):
 
 def position_at(game, **where):
     """Return the position that a person's words name."""
-    held, dice, roll = words_of(game).locate(where)
-    return Position(held, dice, (), roll, legal_moves(game, held, dice, roll))
+    progress, dice, roll = words_of(game).locate(where)
+    return Position(progress, dice, (), roll, legal_moves(game, progress, dice, roll))

@@ -34,11 +34,13 @@ def test_luck_averages_to_zero_at_every_state(game, solved):
     coaches = [coach_alone(solved(game)), coach_alone(solved(game, "shut"))]
     standing = Standing(int(tables.final_score.max()), 1, 1)
     coaches.append(RoundCoach(rules.evaluate(["random", "random", "optimal"]), 1).at(standing))
-    for held, dice in zip(tables.held.tolist(), tables.dice.tolist(), strict=True):
+    for progress, dice in zip(tables.progress.tolist(), tables.dice.tolist(), strict=True):
         table = rolls(game, dice)
-        positions = [Position(held, dice, (), roll, legal_moves(game, held, dice, roll)) for roll in table.shown]
+        positions = [
+            Position(progress, dice, (), roll, legal_moves(game, progress, dice, roll)) for roll in table.shown
+        ]
         for coach in coaches:
-            luck = [coach.choice(position).utility - coach.utility(held, dice) for position in positions]
+            luck = [coach.choice(position).utility - coach.utility(progress, dice) for position in positions]
             assert table.counts @ luck / table.counts.sum() == pytest.approx(0, abs=1e-12)
 
 

@@ -9,7 +9,7 @@ from functools import partial
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
-from stb_gym.large import solve_boards
+from stb_gym.large import solve_large
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing
 from stb_gym.terminal import play_alone, play_round
@@ -34,7 +34,7 @@ ALONE = {
 @pytest.mark.parametrize("name", ALONE)
 def test_a_turn_alone(name, printed, solved, snapshot):
     game, objective, coach, seed, lines = ALONE[name]
-    known = solve_boards(game, objective) if name == "large" else solved(game, objective)
+    known = solve_large(game, objective) if name == "large" else solved(game, objective)
     assert printed(partial(play_alone, known, coach, seed), *lines) == snapshot
 
 

@@ -5,7 +5,7 @@ import pytest
 from PIL import Image, ImageSequence
 
 from stb_gym import ShutTheBox, Threes, strategies, strategy
-from stb_gym.large import solve_boards
+from stb_gym.large import solve_large
 from stb_gym.output import GREEN
 from stb_gym.rounds import Round
 from stb_gym.terminal import (
@@ -37,13 +37,13 @@ def test_a_strategy_chooses_as_its_policy_does(game, solved):
         policy = strategy(game, name)
         for seed in range(10):
             for position, move in play(name, coach, chooser(coach, name, random()), random(seed)).steps:
-                node = tables.find_node(position.held, position.dice, position.roll)
-                assert (move.action if move else None) == (policy[node] if position.moves else None)
+                state = tables.find_state(position.progress, position.dice, position.roll)
+                assert (move.action if move else None) == (policy[state] if position.moves else None)
 
 
 @pytest.mark.slow
 def test_a_box_too_large_for_tables_is_played_by_every_strategy_it_has():
-    coach, lost = coach_alone(solve_boards(ShutTheBox(tiles=16, dice=3))), []
+    coach, lost = coach_alone(solve_large(ShutTheBox(tiles=16, dice=3))), []
     for name in ("optimal", "optimal-score", "biggest-first", "random", "worst"):
         lost.append(-coach.account(play(name, coach, chooser(coach, name, random()), random(2)).steps).total("choices"))
     assert lost[0] == lost[1] == 0 < lost[2] < min(lost[3:])

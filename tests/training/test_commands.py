@@ -94,7 +94,7 @@ def interrupt_at_measurements(monkeypatch, action):
                 raise action
             action()
 
-    monkeypatch.setattr("training.study.Progress.tell", tell)
+    monkeypatch.setattr("training.study.ProgressBar.tell", tell)
 
 
 @pytest.mark.parametrize("action", [KeyboardInterrupt, lambda: signal.raise_signal(signal.SIGTERM)])
@@ -106,7 +106,7 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
     assert capsys.readouterr().err == "training.train: interrupted; the same command with --resume continues\n"
     [folder] = folders.iterdir()
     assert not list(folder.glob(".stb-gym*"))
-    monkeypatch.setattr("training.study.Progress.tell", lambda *_, **__: None)
+    monkeypatch.setattr("training.study.ProgressBar.tell", lambda *_, **__: None)
     assert train.main(["q-learning", *FIVE, "--resume"]) == 0
     whole = Run(folders.parent / "whole" / folder.name).curve().drop(columns="seconds")
     assert Run(folder).curve().drop(columns="seconds").equals(whole)

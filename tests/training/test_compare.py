@@ -233,7 +233,7 @@ def test_the_page_has_the_curves_of_all_agents_and_the_baselines(page, runs):
 def test_the_page_has_the_costliest_mistakes_of_the_first_run_of_each_agent(page):
     first, second = (agent["mistakes"] for agent in curves_on(page)[NAME]["agents"])
     costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(report.MISTAKES)
-    assert [(f"{each['state']}, roll {each['roll']}", each["loss"]) for each in first] == [
+    assert [(f"{each['afterstate']}, roll {each['roll']}", each["loss"]) for each in first] == [
         (each.position, each.loss) for each in costliest
     ]
     assert second == []

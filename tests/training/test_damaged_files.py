@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from agents import presets
-from stb_gym import ShutTheBox, Threes, kept_policies
+from stb_gym import ShutTheBox, Threes, bundled_policies
 from stb_gym.explorer import explorer_page
 from stb_gym.measure import policy_files, read_policy
 from tests import ROOT, Code, every
@@ -48,8 +48,8 @@ def policy_of(path):
 
 def kept_of(path):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(policy_files, "KEPT", path.parent)
-        return kept_policies(Threes())
+        patch.setattr(policy_files, "BUNDLED", path.parent)
+        return bundled_policies(Threes())
 
 
 def checkpoint_of(path):
@@ -83,7 +83,7 @@ def folder(tmp_path_factory):
     shutil.copy(ROOT / "docs/results/departures.csv.gz", folder)
     (folder / "presets.toml").write_bytes(presets.FILE.read_bytes())
     (folder / "kept").mkdir()
-    shutil.copy(policy_files.KEPT / "ppo-threes.npz", folder / "kept")
+    shutil.copy(policy_files.BUNDLED / "ppo-threes.npz", folder / "kept")
     return folder
 
 

@@ -73,7 +73,7 @@ def scores_of_lowest():
     scores = []
     for task in SMALL.values():
         random = evaluate(task.game, strategy(task.game, "random"), task.objective)
-        policy = random.tables.legal.argmax(axis=1) if task.masked else np.zeros(random.tables.nodes, int)
+        policy = random.tables.legal.argmax(axis=1) if task.masked else np.zeros(random.tables.num_states, int)
         scores.append(evaluate(task.game, policy, task.objective, "end").regret / random.regret)
     return scores
 

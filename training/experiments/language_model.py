@@ -53,14 +53,14 @@ def train(games: int, seed: int) -> list[float]:
     text = TextGame(ShutTheBox())
     best = solve(text.game)
     tables = best.tables
-    asked = np.flatnonzero(tables.choices > 1)  # the nodes in the order of their questions
+    asked = np.flatnonzero(tables.choices > 1)  # the states in the order of their questions
     questions = list(text.questions())
     # The last line of a question is always the same.
     prompts = [question["question"].rpartition("\n")[0] + "\n" for question in questions]
     moves = map(text.answer, best.policy[asked].tolist())
     examples = [prompt + move for prompt, move in zip(prompts, moves, strict=True)]
-    played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_nodes(seen)], games, seed)
-    seen = asked.searchsorted(played.node[tables.choices[played.node] > 1])
+    played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_states(seen)], games, seed)
+    seen = asked.searchsorted(played.state[tables.choices[played.state] > 1])
     characters = encode(examples)[seen]
     place = torch.arange(LONGEST)
     is_answer = ((place >= lengths(prompts)[:, None]) & (place <= lengths(examples)[:, None]))[seen]

@@ -1,6 +1,6 @@
 """The rules of Shut the Box for many boards at once, as boxes too large for tables need them.
 
-Tests compare values by boards with those by tables, and steps at every node.
+Tests compare values by boards with those by tables, and steps at every state.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
 
 
 @dataclass(frozen=True, eq=False)
-class Boards:
+class Box:
     """A box, with every roll and every move it may lead to: M moves.
 
     A board is a bit mask of open tiles. A turn ends when no tile is open, and with the move that shuts nothing.
@@ -133,7 +133,7 @@ def subset_sums(parts: IntArray) -> IntArray:
 
 
 @lru_cache(maxsize=16)
-def boards_of(game: Game) -> Boards:
+def box_of(game: Game) -> Box:
     """Return the boards and moves of a box.
 
     Raises:
@@ -152,4 +152,4 @@ def boards_of(game: Game) -> Boards:
         if dice == game.dice and not first:
             moves.append((dice, place, len(game.actions) - 1, 0, True, False))  # the move that shuts nothing
     columns = np.array(moves, np.int64).reshape(-1, 6).T
-    return Boards(game, columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5] > 0)
+    return Box(game, columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5] > 0)
