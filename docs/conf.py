@@ -12,7 +12,7 @@ from docutils.nodes import SkipNode, paragraph
 from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 
-from docs.gallery import linked, picture_tags, playable, relative, tags_of, write_pages
+from docs.gallery import linked, picture_tags, playable, tags_of, write_pages
 from docs.results import write_curves
 from docs.written import written
 
@@ -34,7 +34,7 @@ COLOURS = {  # of the theme, by the names that they have in the style of the pag
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
-urls = PROJECT["urls"]
+urls = PROJECT.get("urls", {})  # once the project has them
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
@@ -56,10 +56,13 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_math_renderer = "mathml"  # browsers show it without a script from elsewhere
 html_title = "stb_gym"
-html_baseurl = urls["Documentation"]
+html_baseurl = urls.get("Documentation", "")
 html_theme_options = {
     "top_of_page_buttons": [],  # which are outside of all landmarks
-    "footer_icons": [{"name": "source code", "url": urls["Repository"], "html": "Source code", "class": ""}],
+    "footer_icons": [
+        {"name": "source code", "url": urls[name], "html": "Source code", "class": ""}
+        for name in {"Repository"} & urls.keys()
+    ],
     **{
         f"{scheme}_css_variables": {
             f"color-{theirs}": shades[scheme == "dark"]
@@ -113,7 +116,7 @@ def _write_pages_to_play(app, error):
 
 
 def _write_curves(app, error):
-    """Write the page of curves, with its icon, what links show of it, and links within the site."""
+    """Write the page of curves, with its icon, what links show of it, and links to the site."""
     if error is None:
         path = Path(app.outdir, "curves.html")
         write_curves(path)
@@ -122,7 +125,7 @@ def _write_curves(app, error):
 
 
 def _finish_page(app, name, template, context, doctree):
-    """Add the icon and what links show of a page, and make links to the site relative."""
+    """Add the icon and what links show of a page."""
     paragraphs = doctree.findall(paragraph) if doctree else []
     summary = next((each.astext() for each in paragraphs if each.parent.tagname == "section"), PROJECT["description"])
     summary = shorten(summary, 200, placeholder="...")
@@ -131,8 +134,6 @@ def _finish_page(app, name, template, context, doctree):
     description = f'<meta name="description" content="{escape(summary)}">'
     picture = picture_tags(html_baseurl, playable()[0].name)
     context["metatags"] = "\n".join([context.get("metatags", ""), ICON, description, tags_of(tags), picture])
-    if "body" in context:
-        context["body"] = relative(context["body"], html_baseurl, context["content_root"])
 
 
 def _escape(lines):

@@ -3,7 +3,6 @@
 Every named variant has a page of its own, and so has every game without variants, if the page is small enough.
 """
 
-import re
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -20,6 +19,14 @@ LARGEST_PAGE = 500_000  # bytes
 WIDTH, HEIGHT = 1200, 630  # pixels of a picture, as sites that show links ask for
 GROUND, INK, SOFT = (247, 244, 238), (27, 27, 27), (93, 87, 78)  # of the page in a light room
 THROW = (3, 6, 3, 2, 4)
+FOOTER = {  # pages that every game links to
+    "documentation": "stb_gym",
+    "play": "All games",
+    "rules": "Rules",
+    "method": "Method",
+    "agents": "Results",
+    "training": "How to train",
+}
 
 
 class Playable(NamedTuple):
@@ -73,7 +80,7 @@ def write_pages(site: Path, address: str, below: str) -> None:
 
     Args:
         site: the folder of the site.
-        address: that of the site, which pages write in links and pictures.
+        address: the URL of the site, or "" as long as it has none.
         below: HTML of index.html below the game.
     """
     (site / "play").mkdir(exist_ok=True)
@@ -89,19 +96,16 @@ def write_pages(site: Path, address: str, below: str) -> None:
 
 
 def linked(page: str, address: str, picture: str, root: str) -> str:
-    """Return a page with its picture for links, and with relative links to the site."""
-    page = relative(page, address, root)
+    """Add the preview picture and links to other pages of the site; `root` is the relative path to its folder."""
+    links = "\n".join(f'<a href="{root}{name}.html">{title}</a>' for name, title in FOOTER.items())
+    page = page.replace("<footer>stb_gym</footer>", f"<footer>\n{links}\n</footer>", 1)
     return page.replace("</head>", f"{picture_tags(address, picture)}\n</head>", 1)
 
 
-def relative(page: str, address: str, root: str) -> str:
-    """Return a page whose links to the site are relative, so that they also work on a disk."""
-    page = re.sub(rf'href="{re.escape(address)}(?=["#])', f'href="{root}index.html', page)
-    return page.replace(f'href="{address}', f'href="{root}')
-
-
 def picture_tags(address: str, name: str) -> str:
-    """Return the tags that name the picture of a page."""
+    """Return the tags of the preview picture, whose URL must be absolute; "" if the site has no address."""
+    if not address:
+        return ""
     tags = {"og:image": f"{address}play/{name}-link.png", "og:image:width": WIDTH, "og:image:height": HEIGHT}
     return tags_of({**tags, "og:site_name": "stb_gym", "twitter:card": "summary_large_image"})
 

@@ -174,12 +174,18 @@ ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
 PICTURE = re.compile(  # for dark, words, for light
     r'<picture>.*?srcset="(.*?)".*?<img(?=[^>]*alt="(.*?)")[^>]*src="(.*?)"[^>]*>.*?</picture>', re.DOTALL
 )
+SITE_LINK = re.compile(r'\[([^\]]+)\]\([^)\s]+ "([^")]+\.html[^")]*)"\)')  # words, page of the site
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def written(page: str) -> str:
-    """Return a page with the parts that the code writes, and with pictures for light and dark."""
-    return with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
+    """Return a page with the parts that the code writes, pictures for light and dark, and links to pages of the site.
+
+    A link to a page that only the site has names it as its title: `[Play](play.md "index.html")`. In the repository
+    it leads to the first file, on the site to the second.
+    """
+    page = with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
+    return SITE_LINK.sub(r'<a href="\2">\1</a>', page)
 
 
 def with_pictures(page: str) -> str:

@@ -15,7 +15,8 @@ from stb_gym.games import VARIANTS
 from tests import ROOT
 
 pytest.importorskip("furo", reason="there is no theme of the site: make .venv/docs")
-ADDRESS = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Documentation"]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+ADDRESS = PROJECT.get("urls", {}).get("Documentation")
 MAIN = ("index", "documentation", "play", "rules", "agents", "notebooks/quickstart", "play/threes")
 GAMES = {f"play/shut-the-box-{name}" for name in VARIANTS if name != "the-300"} | {"play/threes"}
 
@@ -86,8 +87,8 @@ def test_shared_links_show_a_title_a_description_and_a_picture(site, pages):
         assert len(tags["description"]) > 20, name
         assert tags["description"] == tags["og:description"]
         assert head.count('<link rel="icon" href="data:image/svg+xml,') == 1
-        pictures.add(tags["og:image"])
-    assert len(pictures) == len(GAMES)
+        pictures |= {tags["og:image"]} if ADDRESS else set()  # a picture needs an absolute URL
+    assert len(pictures) == (len(GAMES) if ADDRESS else 0)
     for picture in pictures:
         assert picture.startswith(ADDRESS)
         drawn = (site / picture.removeprefix(ADDRESS)).read_bytes()
