@@ -10,12 +10,14 @@
 # environments of their own; .venv-libraries takes 2 GB.
 #
 # Versions are those of constraints.txt. PINS="--require-hashes --constraint hashes.txt" also checks the hashes of all
-# packages but pip and torch, on Linux with Python 3.11; `make hashes` writes that file.
+# packages but pip and torch, on Linux with Python 3.11; `make hashes` writes that file. PYTHON is the first of python3.11,
+# python3.12 and python3.13 that runs.
 #
 # Torch comes from its own index, without libraries for graphics cards, or else from the package registry. TORCH=cu128 takes
 # another build of that index, and TORCH= none of them.
 
-PYTHON ?= python3.11
+PYTHON ?= $(or $(shell for each in python3.11 python3.12 python3.13; do \
+	$$each -c "" 2>/dev/null && echo $$each && break; done),python3.11)
 TORCH ?= cpu
 PINS ?= --constraint constraints.txt
 SOAK_MINUTES ?= 60
@@ -56,7 +58,7 @@ soak: .venv/installed
 	$(BIN)/python -m tests.soak --minutes $(SOAK_MINUTES)
 
 notebooks: .venv/notebooks
-	$(BIN)/python -m pytest -n 2 -W default --nbmake --nbmake-timeout=300 docs/notebooks
+	$(BIN)/python -m pytest -W default --nbmake --nbmake-timeout=300 docs/notebooks
 
 # Run them and keep what they print and draw, without the time of day.
 notebooks-saved: .venv/notebooks
@@ -127,7 +129,7 @@ hashes: .venv/installed
 		$(addprefix --group ,lab test docs notebooks package browser) | $(BIN)/python -m tests.hashes >hashes.txt
 
 python:
-	@command -v $(PYTHON) >/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c "" 2>/dev/null || { echo "no $(PYTHON): name a Python of 3.11 or newer by PYTHON=..." >&2; exit 1; }
 
 # Torch is tried once, for ten seconds, as its index is not in reach everywhere. Its dependencies come with the next rule.
 # Pip knows groups from 25.1 on.
