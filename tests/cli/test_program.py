@@ -1,7 +1,6 @@
 """The command as a whole: games of your own, documented JSON, processes, signals and readers who leave."""
 
 import io
-import os
 import re
 import signal
 import subprocess
@@ -213,14 +212,6 @@ def test_a_reader_that_is_not_there_causes_no_traceback(words, shell):
     command = ["bash", "-c", shell, "bash", *STB_GYM, *words.split()]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-@pytest.mark.slow
-def test_an_interrupt_during_imports_ends_without_a_traceback(tmp_path):
-    (tmp_path / "numpy.py").write_text("raise KeyboardInterrupt")
-    path = {"PYTHONPATH": os.pathsep.join([str(tmp_path), str(ROOT)])}
-    done = subprocess.run(STB_GYM, env=os.environ | path, capture_output=True, timeout=PATIENCE, check=False)
-    assert (done.returncode, done.stderr) == (130, b"stb-gym: interrupted\n")
 
 
 def test_par_refuses_a_strategy_before_it_solves():
