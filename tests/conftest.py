@@ -47,8 +47,14 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
-    """Accept that the snapshots of tests that are left out are not used."""
-    config.option.warn_unused_snapshots |= config.option.markexpr != "not nightly"
+    """Neither report nor delete the snapshots of tests that markers leave out."""
+    config.option.disable_unused_snapshots |= config.option.markexpr != "not nightly"
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_terminal_summary(config):
+    """Leave out syrupy's advice against that option."""
+    config.option.disable_unused_snapshots = False
 
 
 @pytest.hookimpl(tryfirst=True)
