@@ -2,10 +2,10 @@
 
 The words used throughout the package:
 
-afterstate   what the player has before a throw: a pair (progress, dice). `progress` is an integer that stands for the past
-             of the turn (a bit mask of open tiles, or the points so far), and `dice` is the number of dice thrown next.
-             The turn ends at an afterstate without dice. The start of a turn is an afterstate, too. (Sutton and Barto,
-             Reinforcement Learning, 6.8.)
+afterstate   what the player has before a throw: a pair (progress, dice). `progress` is an integer that stands for the
+             past of the turn (a bit mask of open tiles, or the points so far), and `dice` is the number of dice thrown
+             next. The turn ends at an afterstate without dice. The start of a turn is an afterstate, too. (Sutton and
+             Barto, Reinforcement Learning, 6.8.)
 roll         what the rules see of a throw: the sum of the dice, or the dice sorted. Exact probability: an integer
              count of equally likely throws over faces**dice.
 state        (afterstate, roll): where the player chooses an action, and what an agent observes. It is the state of the
@@ -14,8 +14,8 @@ action       index into the game's list of actions; a mask says which are legal 
 pair         (state, legal action), which leads to the next afterstate.
 final score  what the turn is worth when it ends: a function of the afterstate alone.
 
-A turn ends in a state without a legal action, or at an afterstate without dice. The methods of `Game` state the rules for
-one afterstate at a time. `walk` finds all afterstates from the start.
+A turn ends in a state without a legal action, or at an afterstate without dice. The methods of `Game` state the
+rules for one afterstate at a time. `walk` finds all afterstates from the start.
 """
 
 from abc import ABC, abstractmethod
@@ -358,8 +358,8 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
         for roll, moves in () if is_usual else zip(shown, by_roll, strict=True):
             if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
                 raise ValueError(
-                    f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions from 0 "
-                    f"to {len(actions) - 1}, not {quoted(moves)}"
+                    f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions "
+                    f"from 0 to {len(actions) - 1}, not {quoted(moves)}"
                 )
         reached = [next_afterstate for moves in by_roll for next_afterstate in moves.values()]
         try:

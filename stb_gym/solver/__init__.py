@@ -1,7 +1,7 @@
 """Solve, evaluate and certify one turn exactly by its tables. Nothing is sampled.
 
-A state is one of the Markov decision process: dice were thrown, and the player chooses a move. An afterstate is what the
-player has before a throw.
+A state is one of the Markov decision process: dice were thrown, and the player chooses a move. An afterstate is what
+the player has before a throw.
 
 - `tables`: a game as arrays, which everything below reads.
 - `objectives`: what is maximised, and the task that an environment sets; `policies`: what a policy is.
