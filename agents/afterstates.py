@@ -44,7 +44,7 @@ from agents.common import (
     unique_rows,
 )
 from agents.dqn import perceptron
-from stb_gym.games import IntArray
+from stb_gym.arrays import IntArray
 
 AT_ONCE = 2048  # afterstates in one pass through the network: their hidden layers fit into the cache
 

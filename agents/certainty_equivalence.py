@@ -25,8 +25,8 @@ from agents.common import (
     Learner,
     State,
 )
+from stb_gym.arrays import IntArray
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.games import IntArray
 
 ROLLOUT = 16  # steps in every environment between two solutions of the estimated game
 

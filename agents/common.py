@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 import stb_gym
-from stb_gym.games import IntArray
+from stb_gym.arrays import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
 Array = NDArray[Any]

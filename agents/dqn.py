@@ -41,7 +41,7 @@ from agents.common import (
     learn_and_report,
     unique_rows,
 )
-from stb_gym.games import IntArray
+from stb_gym.arrays import IntArray
 
 
 @dataclass(frozen=True)

@@ -54,7 +54,7 @@ from agents.common import (
     unique_rows,
 )
 from agents.dqn import perceptron
-from stb_gym.games import IntArray
+from stb_gym.arrays import IntArray
 
 OVER = 0  # the number that stands for the end of an episode; positions are numbered from 1
 TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("next", np.int32), ("reward", np.float32)])

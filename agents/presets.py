@@ -21,9 +21,10 @@ from agents.sb3 import STOCK, StockSettings, TunedPPOSettings, make_stock, make_
 from agents.self_play import round_envs
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import Game
+from stb_gym.checks import check_choice, check_names
 from stb_gym.envs import ENVIRONMENTS
-from stb_gym.games import check_choice, check_names, make_game
-from stb_gym.output import read_text, reading
+from stb_gym.files import read_text, reading
+from stb_gym.games import make_game
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")

@@ -25,8 +25,8 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents.common import Array, BoolArray, Callback, Share, Unary
-from stb_gym.games import IntArray
-from stb_gym.output import reading
+from stb_gym.arrays import IntArray
+from stb_gym.files import reading
 from stb_gym.sb3 import TurnVecEnv
 
 

@@ -18,8 +18,8 @@ from agents.common import (
     Exploration,
     Learner,
 )
+from stb_gym.arrays import IntArray
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.games import IntArray
 
 ROLLOUT = 16  # steps in every environment between two calls of `callback`
 

@@ -16,7 +16,7 @@ from matplotlib.ticker import EngFormatter
 from benchmarks.environments import scalar, vector
 from benchmarks.solving import solving
 from benchmarks.timing import Result, installed
-from stb_gym.output import refuse, say
+from stb_gym.console import refuse, say
 
 Name = Literal["solving", "vector", "scalar"]
 BENCHMARKS = {"solving": solving, "vector": vector, "scalar": scalar}

@@ -14,7 +14,7 @@ from matplotlib.ticker import EngFormatter, LogLocator
 from numpy.typing import NDArray
 from PIL import Image
 
-from stb_gym.output import write_aside
+from stb_gym.files import write_aside
 from stb_gym.plots import COLOURS, LINESTYLES
 
 LEAST = 1e-6  # a logarithmic axis has no 0: smaller values are drawn there

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from docs.pictures import draw, draw_curves
 from stb_gym import hardness
-from stb_gym.output import write_text
+from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families

@@ -10,7 +10,7 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from stb_gym.output import LONGEST_MESSAGE, quoted, reason, shortened
+from stb_gym.messages import LONGEST_MESSAGE, quoted, reason, shortened
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])

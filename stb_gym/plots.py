@@ -24,7 +24,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from stb_gym.arguments import checked
-from stb_gym.games import check_integer, dice_in_words
+from stb_gym.checks import check_integer
+from stb_gym.games import dice_in_words
 from stb_gym.rounds import RoundEvaluation, RoundSolution
 from stb_gym.solver import Branch, Evaluation, Measured, Solution
 

@@ -14,10 +14,10 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.checks import check_integer
 from stb_gym.envs import TurnVectorEnv
-from stb_gym.games import check_integer
 from stb_gym.measure import RegretMeter, Visits, diagnose, save_policy
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 from stb_gym.rounds import SelfPlayVectorEnv
 from stb_gym.solver import Measured
 

@@ -24,12 +24,14 @@ from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.checks import check_integer
 from stb_gym.envs import TurnEnv, stepper_of
-from stb_gym.games import Game, Roll, ShutTheBox, Threes, check_integer, fits, words_of
+from stb_gym.games import Game, Roll, ShutTheBox, Threes, fits, words_of
 from stb_gym.measure.recording import OptimalValues, optimal_values
-from stb_gym.output import quoted, tracked
+from stb_gym.messages import quoted
 from stb_gym.rounds import RoundEnv
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
+from stb_gym.tracking import tracked
 
 VERSION = "2"  # of prompts and parser: a new one where a prompt changes, or an answer is read differently
 # The spelling alphabet: no name is another word of an answer.

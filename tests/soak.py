@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from stb_gym.output import say
+from stb_gym.console import say
 from training.run import Run
 from training.train import main as train
 

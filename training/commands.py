@@ -9,10 +9,11 @@ from typing import Any
 from cyclopts import App, CycloptsError, Parameter
 
 from agents.presets import TASKS
+from stb_gym.checks import check_choice
 from stb_gym.cli import convert_exactly, flag_of_rule, import_games
+from stb_gym.console import reader_may_leave, refuse, say
 from stb_gym.envs import ENVIRONMENTS
-from stb_gym.games import check_choice, rules_of
-from stb_gym.output import reader_may_leave, refuse, say
+from stb_gym.games import rules_of
 
 
 def run_command(

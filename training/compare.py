@@ -13,9 +13,9 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.baselines import greedy_step
+from stb_gym.console import say
 from stb_gym.games import fits
 from stb_gym.measure import read_policy
-from stb_gym.output import say
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command

@@ -12,8 +12,9 @@ import torch
 
 from agents.presets import TASKS, configure
 from stb_gym import strategy
-from stb_gym.output import ProgressBar, say
+from stb_gym.console import say
 from stb_gym.solving import solve
+from stb_gym.tracking import ProgressBar
 from training.commands import run_command
 from training.run import measure
 

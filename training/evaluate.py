@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 
-from stb_gym.output import say
+from stb_gym.console import say
 from training.commands import run_command
 from training.compare import baselines
 from training.results import Task

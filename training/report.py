@@ -12,8 +12,9 @@ import pandas as pd  # type: ignore[import-untyped]
 
 from agents.presets import STANDARD, configure
 from stb_gym.cli import flag_of_rule
+from stb_gym.console import Column, Table
 from stb_gym.explorer.page import COLOURS, DASHES
-from stb_gym.output import Column, Table, from_json, write_text
+from stb_gym.files import from_json, write_text
 from stb_gym.solver import Evaluation
 from training.results import Task, by_agent, curve_over_seeds
 

@@ -18,8 +18,9 @@ from scipy.stats import trim_mean
 
 from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, task_name
+from stb_gym.console import say
+from stb_gym.files import from_json, read_bytes, reading, write_aside
 from stb_gym.games import Game
-from stb_gym.output import from_json, read_bytes, reading, say, write_aside
 from stb_gym.solver import Objective, objective_of
 from training.run import Run
 

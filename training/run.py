@@ -30,18 +30,9 @@ from agents.presets import Config
 from agents.sb3 import SB3Learner
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, save_policy
-from stb_gym.games import check_integer
+from stb_gym.checks import check_integer
+from stb_gym.files import read_bytes, read_json, read_sealed, reading, write_bytes, write_json, write_sealed, write_text
 from stb_gym.measure import load_policies, save_policies
-from stb_gym.output import (
-    read_bytes,
-    read_json,
-    read_sealed,
-    reading,
-    write_bytes,
-    write_json,
-    write_sealed,
-    write_text,
-)
 from stb_gym.solver import Measured, Policy
 
 FILES = (

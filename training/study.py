@@ -13,7 +13,8 @@ from filelock import FileLock
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.presets import Config
-from stb_gym.output import ProgressBar, reason
+from stb_gym.messages import reason
+from stb_gym.tracking import ProgressBar
 from training.results import read_numbers, save_results
 from training.run import train
 

@@ -10,8 +10,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from agents.presets import STANDARD, Config, configure
-from stb_gym.games import check_integer
-from stb_gym.output import say
+from stb_gym.checks import check_integer
+from stb_gym.console import say
 from training.commands import choose_task, parsed, run_command
 from training.results import Task
 from training.run import clear

@@ -11,8 +11,10 @@ import torch
 
 from agents import presets
 from agents.presets import configure
-from stb_gym.games import check_choice, check_integer
-from stb_gym.output import ProgressBar, read_text, say
+from stb_gym.checks import check_choice, check_integer
+from stb_gym.console import say
+from stb_gym.files import read_text
+from stb_gym.tracking import ProgressBar
 from training.commands import choose_task, run_command
 from training.run import locked, train_and_measure
 from training.train import run_name

@@ -20,7 +20,7 @@ from minari.data_collector import EpisodeBuffer
 
 import stb_gym
 from agents.presets import configure
-from stb_gym.output import ProgressBar
+from stb_gym.tracking import ProgressBar
 
 ENV = "stb_gym/ShutTheBox-v0"
 METER = stb_gym.RegretMeter(gym.make(ENV))

@@ -7,12 +7,14 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
+from stb_gym.checks import check_choice, check_integer
 from stb_gym.cli.turn import Names, RoundRules, heading, player_of
+from stb_gym.console import at_terminal, say
 from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
-from stb_gym.games import Game, check_choice, check_integer, words_of
+from stb_gym.files import write_text
+from stb_gym.games import Game, words_of
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.output import at_terminal, say, tracked, write_text
 from stb_gym.solver import compile_game
 from stb_gym.solving import perfect_play
 from stb_gym.terminal import (
@@ -28,6 +30,7 @@ from stb_gym.terminal import (
     write_film,
 )
 from stb_gym.terminal import play as play_turn
+from stb_gym.tracking import tracked
 
 LONGEST_FILM = 20  # turns of each player
 FILMS = ("gif", "png", "webp")

@@ -17,9 +17,11 @@ from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError, conver
 from stb_gym import __version__
 from stb_gym.cli import play, rounds, text, turn
 from stb_gym.cli.turn import imported
+from stb_gym.console import Column, Table, reader_may_leave, refuse, say
 from stb_gym.games import GAMES, Game, entry_of, make_game, rules_of
-from stb_gym.output import Column, Table, escaped, quoted, reader_may_leave, refuse, say, showing_progress
+from stb_gym.messages import escaped, quoted
 from stb_gym.solver import Branch
+from stb_gym.tracking import showing_progress
 
 ABOUT = """Exact answers about Shut the Box, Threes and games of your own.
 

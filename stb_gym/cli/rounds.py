@@ -1,11 +1,12 @@
 """The commands about several players: a round, par scores, a match of rounds, a tournament."""
 
+from stb_gym.checks import check_integer
 from stb_gym.cli.turn import Answer, Names, RoundRules, heading, player_of
-from stb_gym.games import Game, check_integer, entry_of
-from stb_gym.output import tracked
+from stb_gym.games import Game, entry_of
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
+from stb_gym.tracking import tracked
 
 ROUNDING = 1e-12  # of probabilities
 

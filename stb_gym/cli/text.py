@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from stb_gym.cli.turn import MISTAKES, heading
+from stb_gym.console import say
+from stb_gym.files import from_json, read_text, reading
 from stb_gym.games import Game
 from stb_gym.measure import mistakes_in_json
-from stb_gym.output import from_json, read_text, reading, say
 from stb_gym.text import TextGame
 
 

@@ -13,20 +13,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.games import (
-    GAMES,
-    Game,
-    all_rules,
-    check_choice,
-    check_integer,
-    entry_of,
-    fits,
-    make_game,
-    own_rules,
-    rolls,
-    title,
-    words_of,
-)
+from stb_gym.checks import check_choice, check_integer
+from stb_gym.files import write_aside
+from stb_gym.games import GAMES, Game, all_rules, entry_of, fits, make_game, own_rules, rolls, title, words_of
 from stb_gym.large import LargeSolution, evaluate_large
 from stb_gym.measure import (
     RegretMeter,
@@ -40,7 +29,6 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.output import tracked, write_aside
 from stb_gym.rounds import Round
 from stb_gym.solver import (
     Objective,
@@ -57,6 +45,7 @@ from stb_gym.solver import certify as certify_game
 from stb_gym.solving import evaluate as evaluate_policy
 from stb_gym.solving import perfect_play, strategies, strategy
 from stb_gym.solving import solve as solve_turn
+from stb_gym.tracking import tracked
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed

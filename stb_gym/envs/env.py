@@ -14,23 +14,15 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_choice, check_integer, listed
 from stb_gym.envs.large_stepper import large_stepper
 from stb_gym.envs.registration import environment_of, game_of_environment
 from stb_gym.envs.rendering import Window, draw
 from stb_gym.envs.table_stepper import Stepper, TableStepper, fits_tables, table_stepper
-from stb_gym.games import (
-    ILLEGAL,
-    Game,
-    IntArray,
-    ShutTheBox,
-    check_choice,
-    check_integer,
-    game_of,
-    listed,
-    rules_class_of,
-)
-from stb_gym.output import LONGEST_MESSAGE, quoted
-from stb_gym.solver import Goal, is_named, objective_of
+from stb_gym.games import Game, ShutTheBox, game_of, rules_class_of
+from stb_gym.messages import LONGEST_MESSAGE, quoted
+from stb_gym.solver import ILLEGAL, Goal, is_named, objective_of
 
 Observation = NDArray[Any]
 LARGEST_SEED = 2**64 - 1

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arrays import IntArray, freeze
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Game, IntArray, freeze, rolls
+from stb_gym.games import Game, rolls
 from stb_gym.large import box_of
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 
 NEVER = 1 << 30  # a tile that no board has: the move is not allowed
 

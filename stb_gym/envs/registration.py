@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 import gymnasium as gym
 from gymnasium.envs.registration import get_env_id, parse_env_id
 
-from stb_gym.games import Entry, Game, check_choice, follow_registrations, make_game
-from stb_gym.output import quoted
+from stb_gym.checks import check_choice
+from stb_gym.games import Entry, Game, follow_registrations, make_game
+from stb_gym.messages import quoted
 
 NAMESPACE = "stb_gym"
 MASKED = "Masked"

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import FloatArray, Game, IntArray, Roll, fits, freeze, rolls, throw_faces, words_of
-from stb_gym.output import quoted
+from stb_gym.arrays import FloatArray, IntArray, freeze
+from stb_gym.games import Game, Roll, fits, rolls, throw_faces, words_of
+from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables, compile_game
 
 LARGEST_DENSE_TABLE = 2**27  # entries: half a gigabyte for `next_afterstate` alone

@@ -9,9 +9,11 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.checks import check_choice, check_integer, integers
 from stb_gym.envs.env import LARGEST_SEED, StepperEnv, options_of
 from stb_gym.envs.rendering import draw, draw_nothing
-from stb_gym.games import FloatArray, Game, IntArray, check_choice, check_integer, integers
+from stb_gym.games import Game
 from stb_gym.solver import Goal
 
 Step = tuple[NDArray[Any], FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]

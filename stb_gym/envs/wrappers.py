@@ -12,10 +12,11 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_choice
 from stb_gym.envs.env import TurnEnv
 from stb_gym.envs.vector_env import TurnVectorEnv
-from stb_gym.games import IntArray, check_choice
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 
 Masked = dict[str, NDArray[Any]]
 

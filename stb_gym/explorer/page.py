@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, entry_of, rolls, throw_faces, title, words_of
+from stb_gym.games import Game, entry_of, perfect_score, rolls, throw_faces, title, words_of
 from stb_gym.measure import bundled_policies, load_policies, load_policy, read_policy
-from stb_gym.output import tracked
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Policy, TurnTables, compile_game, pair_weights, policy_array
 from stb_gym.solving import solve, strategies, strategy
+from stb_gym.tracking import tracked
 
 HERE = Path(__file__).parent
 ALIGNED = 8  # bytes: the script needs every array to begin at a multiple of this
@@ -119,7 +119,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "start": tables.start,
         "scores": scores,
         "sign": game.sign,
-        "perfect": game.perfect_score,
+        "perfect": perfect_score(game),
         "faces": game.faces,
         "throws": thrown,
         "title": title(game),

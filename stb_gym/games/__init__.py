@@ -7,11 +7,11 @@
 
 from stb_gym.games import shut_the_box, threes
 from stb_gym.games.drawing import Picture, below, drawn_dice, needed
-from stb_gym.games.game import (
-    ILLEGAL, FloatArray, Game, Heuristic, IntArray, Moves, Roll, Rolls, Afterstate, Variant, all_rules, cached_arrays,
-    check_bool, check_chances, check_choice, check_game, check_integer, check_names, fits, freeze, integers, listed,
-    make_game, meant, own_rules, rolls, rule, rules_of, throw_faces, title, walk,
-)  # fmt: skip
+from stb_gym.games.contract import check_game
+from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, make_game, title
+from stb_gym.games.rolls import Rolls, rolls, throw_faces
+from stb_gym.games.rules import Variant, all_rules, own_rules, rule, rules_of
+from stb_gym.games.walk import fits, perfect_score, walk
 from stb_gym.games.registry import (
     GAMES, Entry, entry_of, follow_registrations, game_of, register_game, rules_class_of, words_of,
 )  # fmt: skip
@@ -20,55 +20,11 @@ from stb_gym.games.text import BoxWords, ThreesWords, Words, dice_in_words
 from stb_gym.games.threes import Threes
 
 __all__ = [
-    "GAMES",
-    "ILLEGAL",
-    "VARIANTS",
-    "Afterstate",
-    "Entry",
-    "FloatArray",
-    "Game",
-    "Heuristic",
-    "IntArray",
-    "Moves",
-    "Picture",
-    "Roll",
-    "Rolls",
-    "ShutTheBox",
-    "Threes",
-    "Variant",
-    "Words",
-    "all_rules",
-    "below",
-    "cached_arrays",
-    "check_bool",
-    "check_chances",
-    "check_choice",
-    "check_game",
-    "check_integer",
-    "check_names",
-    "dice_in_words",
-    "drawn_dice",
-    "entry_of",
-    "fits",
-    "follow_registrations",
-    "freeze",
-    "game_of",
-    "integers",
-    "listed",
-    "make_game",
-    "meant",
-    "needed",
-    "open_tiles",
-    "own_rules",
-    "register_game",
-    "rolls",
-    "rule",
-    "rules_class_of",
-    "rules_of",
-    "throw_faces",
-    "title",
-    "walk",
-    "words_of",
+    "GAMES", "VARIANTS", "Afterstate", "BoxWords", "Entry", "Game", "Heuristic", "Moves", "Picture", "Roll", "Rolls",
+    "ShutTheBox", "Threes", "ThreesWords", "Variant", "Words", "all_rules", "below", "check_game", "dice_in_words",
+    "drawn_dice", "entry_of", "fits", "follow_registrations", "game_of", "make_game", "needed", "open_tiles",
+    "own_rules", "perfect_score", "register_game", "rolls", "rule", "rules_class_of", "rules_of", "throw_faces",
+    "title", "walk", "words_of",
 ]  # fmt: skip
 
 register_game(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.output import LONGEST_MESSAGE, shortened
+from stb_gym.messages import LONGEST_MESSAGE, shortened
 
 Colour = tuple[int, int, int]  # red, green, blue
 Picture = NDArray[np.uint8]  # [height, width, 3]

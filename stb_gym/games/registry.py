@@ -8,9 +8,12 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from stb_gym.arguments import checked
-from stb_gym.games.game import Game, Heuristic, Variant, check_choice, check_game, listed, make_game, rules_of
+from stb_gym.checks import check_choice, listed
+from stb_gym.games.contract import check_game
+from stb_gym.games.game import Game, Heuristic, make_game
+from stb_gym.games.rules import Variant, rules_of
 from stb_gym.games.text import Words
-from stb_gym.output import quoted, shortened
+from stb_gym.messages import quoted, shortened
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 

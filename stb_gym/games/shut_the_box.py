@@ -21,21 +21,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from stb_gym.games.game import (
-    LARGEST_THROW_TABLE,
-    Afterstate,
-    Game,
-    Heuristic,
-    IntArray,
-    Moves,
-    Roll,
-    Variant,
-    check_choice,
-    check_integer,
-    integers,
-    rolls,
-    rule,
-)  # fmt: skip
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_choice, check_integer, integers
+from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll
+from stb_gym.games.rolls import LARGEST_THROW_TABLE, rolls
+from stb_gym.games.rules import Variant, rule
 
 Tiles = tuple[int, ...]
 

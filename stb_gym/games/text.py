@@ -9,11 +9,15 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from stb_gym.arguments import guarded
+from stb_gym.checks import check_choice, check_integer, check_names, integers
 from stb_gym.games.drawing import Picture, below, board_picture, points_picture
-from stb_gym.games.game import Game, Roll, check_choice, check_integer, check_names, integers, own_rules, rolls, walk
+from stb_gym.games.game import Game, Roll
+from stb_gym.games.rolls import rolls
+from stb_gym.games.rules import own_rules
 from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, ShutTheBox, board_of, open_tiles
 from stb_gym.games.threes import MOON, Threes
-from stb_gym.output import in_lines
+from stb_gym.games.walk import perfect_score, walk
+from stb_gym.messages import in_lines
 
 SCORE = {"sum": "sum", "count": "number", "digits": "number read from the digits"}
 CHARACTER = 10  # pixels that a character of a note takes in a picture, on average
@@ -125,14 +129,14 @@ class Words:
 
     def goal(self, target: int) -> str:
         """Return the goal "a final score at least as good as the target" in words."""
-        if target == self.game.perfect_score:
+        if target == perfect_score(self.game):
             return self.score(target)
         return f"at {'least' if self.game.more_is_better else 'most'} {self.score(target)}"
 
     @property
     def perfection(self) -> str:
         """The name of the probability of the perfect score."""
-        return f"chance of {self.score(self.game.perfect_score)}"
+        return f"chance of {self.score(perfect_score(self.game))}"
 
     def how_to_play(self) -> str:
         """Return how to play and how a turn is scored: by default the first line of the rules' docstring."""

@@ -20,7 +20,10 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games.game import LARGEST_THROW_TABLE, Afterstate, Game, Heuristic, IntArray, Moves, Roll, rule
+from stb_gym.arrays import IntArray
+from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll
+from stb_gym.games.rolls import LARGEST_THROW_TABLE
+from stb_gym.games.rules import rule
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 

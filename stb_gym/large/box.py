@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, ShutTheBox, cached_arrays, freeze, rolls
+from stb_gym.arrays import IntArray, cached_arrays, freeze
+from stb_gym.games import Game, ShutTheBox, rolls
 from stb_gym.games.shut_the_box import board_of
 
 LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`

@@ -15,12 +15,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray, IntArray, Roll, rolls, words_of
+from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.games import Roll, rolls, words_of
 from stb_gym.large.box import box_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import LargeSolution, random_value
-from stb_gym.output import tracked
 from stb_gym.solver import AfterstateScorePolicy, Measured, Mistake, RulePolicy, UniformRandom, choice_at
+from stb_gym.tracking import tracked
 
 MISTAKES_KEPT = 100
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, rolls
+from stb_gym.arrays import IntArray
+from stb_gym.games import Game, rolls
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.large.box import box_of, subset_sums
 

@@ -16,11 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray, Game, IntArray, cached_arrays, freeze, rolls
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.games import Game, rolls
 from stb_gym.large.box import box_of
 from stb_gym.large.grid import Grid, RowMoves
-from stb_gym.output import tracked
 from stb_gym.solver import Goal, Objective, afterstate_arrays, is_as_good, objective_of
+from stb_gym.tracking import tracked
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -6,7 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, check_choice, entry_of
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_choice
+from stb_gym.games import Game, entry_of
 from stb_gym.large.solve import LargeSolution, solve_large
 from stb_gym.solver import AfterstateScorePolicy, RulePolicy, UniformRandom, table_strategies
 

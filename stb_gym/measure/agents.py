@@ -20,9 +20,11 @@ import numpy as np
 from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_bool
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation
-from stb_gym.games import Game, IntArray, check_bool
-from stb_gym.output import quoted
+from stb_gym.games import Game
+from stb_gym.messages import quoted
 
 Masks = NDArray[np.bool_]
 

@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_chances, check_integer
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
-from stb_gym.games import IntArray, check_chances, check_integer, words_of
+from stb_gym.games import words_of
 from stb_gym.measure.play import draw_actions
-from stb_gym.output import tracked
 from stb_gym.solver import (
     AfterstateScorePolicy,
     GameOrEnv,
@@ -29,6 +30,7 @@ from stb_gym.solver import (
     task_of,
 )
 from stb_gym.solving import evaluate
+from stb_gym.tracking import tracked
 
 GAMES_AT_ONCE = 4096
 

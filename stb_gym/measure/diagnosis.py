@@ -14,7 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray, Game, check_integer
+from stb_gym.arrays import FloatArray
+from stb_gym.checks import check_integer
+from stb_gym.games import Game
 from stb_gym.measure.agents import as_array, is_module, layers_of, module_scores, score_function, tensors_like
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.visits import Visits

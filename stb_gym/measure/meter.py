@@ -5,8 +5,9 @@ from typing import Any
 
 import numpy as np
 
+from stb_gym.checks import check_integer
 from stb_gym.envs import stepper_of
-from stb_gym.games import Game, check_integer
+from stb_gym.games import Game
 from stb_gym.measure.agents import AgentView, Player
 from stb_gym.measure.play import games_of, play_turns
 from stb_gym.measure.sampled import SampledEvaluation

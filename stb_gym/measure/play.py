@@ -12,13 +12,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arrays import IntArray
 from stb_gym.envs import Stepper, TurnVectorEnv
-from stb_gym.games import IntArray
 from stb_gym.large import LargeSolution
 from stb_gym.measure.agents import AgentView, Player, joined, layers_of
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
-from stb_gym.output import tracked
 from stb_gym.solver import Solution
+from stb_gym.tracking import tracked
 
 AT_ONCE = 4096  # games
 COPIES = 256

@@ -20,8 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, all_rules, check_game, game_of, listed, make_game
-from stb_gym.output import LONGEST_MESSAGE, MISMATCH, from_json, path_of, quoted, reading, shortened, write_aside
+from stb_gym.checks import listed
+from stb_gym.files import MISMATCH, from_json, path_of, reading, write_aside
+from stb_gym.games import Game, all_rules, check_game, game_of, make_game
+from stb_gym.messages import LONGEST_MESSAGE, quoted, shortened
 from stb_gym.solver import (
     Evaluation,
     GameOrEnv,

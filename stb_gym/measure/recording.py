@@ -13,9 +13,9 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.games import FloatArray, IntArray
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 from stb_gym.solver import Solution
 from stb_gym.solving import perfect_play
 

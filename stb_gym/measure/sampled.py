@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays
 from stb_gym.envs import Stepper
-from stb_gym.games import FloatArray, IntArray, cached_arrays
 from stb_gym.large import LargeSolution
 from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks

@@ -9,9 +9,9 @@ from gymnasium.utils import RecordConstructorArgs
 from gymnasium.vector import AutoresetMode
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
 from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.games import IntArray
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables
 
 

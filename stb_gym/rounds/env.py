@@ -62,10 +62,12 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_integer
 from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
 from stb_gym.envs.env import Observation, observation_space
 from stb_gym.envs.registration import NAMESPACE, check_free, masked_id, register
-from stb_gym.games import Entry, Game, IntArray, check_integer, follow_registrations
+from stb_gym.games import Entry, Game, follow_registrations
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
 from stb_gym.solver import Objective, Standing

@@ -29,19 +29,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import (
-    FloatArray,
-    Game,
-    IntArray,
-    cached_arrays,
-    check_bool,
-    check_choice,
-    check_game,
-    check_integer,
-    freeze,
-)
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.checks import check_bool, check_choice, check_integer
+from stb_gym.games import Game, check_game
 from stb_gym.measure import is_policy, load_policy
-from stb_gym.output import tracked
 from stb_gym.rounds.standings import Standings, blocks, check_lineup
 from stb_gym.solver import (
     Level,
@@ -60,6 +51,7 @@ from stb_gym.solver import (
     solve_tables,
     table_strategy,
 )
+from stb_gym.tracking import tracked
 
 INDIFFERENT = {
     "fewer": "among equally good moves, players prefer to share the lead with fewer",

@@ -17,7 +17,8 @@ from fractions import Fraction
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray, check_chances, check_choice, check_integer
+from stb_gym.arrays import FloatArray
+from stb_gym.checks import check_chances, check_choice, check_integer
 from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
 from stb_gym.rounds.standings import check_lineup
 

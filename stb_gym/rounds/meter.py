@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import FloatArray, IntArray
+from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.measure.agents import AgentView, Player, layers_of
 from stb_gym.measure.recording import TableValues, optimal_values
-from stb_gym.output import quoted
+from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.vector_env import RoundVectorEnv

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.games import FloatArray, IntArray, cached_arrays, check_integer, freeze
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.checks import check_integer
 from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
 from stb_gym.solver import Standing
 

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray
+from stb_gym.arrays import FloatArray
 from stb_gym.rounds.equilibrium import RoundSolution, best_values
 from stb_gym.rounds.standings import blocks
 from stb_gym.solver import TIE, Policy

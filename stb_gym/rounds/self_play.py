@@ -8,8 +8,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import Step, TurnVectorEnv, game_for
-from stb_gym.games import FloatArray, Game, IntArray
+from stb_gym.games import Game
 from stb_gym.rounds.env import StandingEnv, with_standing
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.solver import Standing

@@ -9,9 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import FloatArray, IntArray, check_choice, check_integer, freeze
-from stb_gym.output import quoted, tracked
+from stb_gym.arrays import FloatArray, IntArray, freeze
+from stb_gym.checks import check_choice, check_integer
+from stb_gym.games import perfect_score
+from stb_gym.messages import quoted
 from stb_gym.solver import Standing, TurnTables
+from stb_gym.tracking import tracked
 
 MOST_PLAYERS = 101  # a hundred after the first
 LARGEST_STANDINGS = 2**25  # pairs of a standing and a score: 256 MiB for every array of them
@@ -66,7 +69,7 @@ class Standings:
         self.lead = np.append(places.repeat(players), len(places))
         self.holders = np.append(np.tile(np.arange(1, players + 1), len(places)), 0)
         self.begun = (self.holders == 0).astype(float)
-        perfect = tables.game.perfect_score
+        perfect = perfect_score(tables.game)
         self.over = self.lead < tables.place_of(perfect) + (shut_wins and perfect in self.scores)
         lead, holders = self.lead[:, None], self.holders[:, None]
         self.holds = places <= lead

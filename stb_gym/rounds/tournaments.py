@@ -21,7 +21,9 @@ from math import fsum
 
 import numpy as np
 
-from stb_gym.games import FloatArray, Game, check_choice, check_game, check_integer
+from stb_gym.arrays import FloatArray
+from stb_gym.checks import check_choice, check_integer
+from stb_gym.games import Game, check_game
 from stb_gym.rounds.standings import TIES, check_lineup
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy

@@ -8,8 +8,9 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
+from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
-from stb_gym.games import FloatArray, Game, IntArray
+from stb_gym.games import Game
 from stb_gym.rounds.env import SeatEnv, split_options, with_standing
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup

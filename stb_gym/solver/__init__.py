@@ -15,7 +15,7 @@ from stb_gym.solver.choices import Choice, Move, PerfectPlay, choice_at, legal_m
 from stb_gym.solver.evaluation import (
     Evaluation, Measured, Mistake, expected, expected_visits, score_chances,
 )  # fmt: skip
-from stb_gym.solver.objectives import GameOrEnv, Goal, Objective, is_named, objective_of, task_of
+from stb_gym.solver.objectives import ILLEGAL, GameOrEnv, Goal, Objective, is_named, objective_of, task_of
 from stb_gym.solver.policies import (
     Playable, RulePolicy, AfterstateScorePolicy, UniformRandom, pair_weights, policy_array,
 )  # fmt: skip
@@ -27,7 +27,7 @@ from stb_gym.solver.tables import Level, Policy, TurnTables, compile_game
 from stb_gym.solver.tree import Branch, move_tree
 
 __all__ = [
-    "TIE",
+    "ILLEGAL", "TIE",
     "AfterstateScorePolicy",
     "Branch",
     "Certificate",

@@ -21,10 +21,11 @@ from typing import NoReturn
 
 import numpy as np
 
+from stb_gym.files import write_text
 from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk, words_of
-from stb_gym.output import tracked, write_text
 from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
+from stb_gym.tracking import tracked
 
 State = tuple[int, int, Roll]  # (progress, dice, roll)
 

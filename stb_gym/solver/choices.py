@@ -5,7 +5,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, IntArray, Roll
+from stb_gym.arrays import IntArray
+from stb_gym.games import Game, Roll
 from stb_gym.solver.objectives import Objective
 
 

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import FloatArray, cached_arrays, check_integer, freeze, words_of
+from stb_gym.arrays import FloatArray, cached_arrays, freeze
+from stb_gym.checks import check_integer
+from stb_gym.games import perfect_score, words_of
 from stb_gym.solver.choices import PerfectPlay
 from stb_gym.solver.tables import Level, TurnTables
 
@@ -148,7 +150,7 @@ class Measured(ABC):
     @property
     def shut_probability(self) -> float:
         """The probability of the game's perfect score (0 in Shut the Box and Threes) or a better one."""
-        sign, perfect = self.optimum.game.sign, self.optimum.game.perfect_score
+        sign, perfect = self.optimum.game.sign, perfect_score(self.optimum.game)
         return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
 
     def summary(self) -> dict[str, float]:

@@ -9,9 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import ILLEGAL, Game, IntArray, check_bool, check_choice
-from stb_gym.output import quoted
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_bool, check_choice
+from stb_gym.games import Game, perfect_score
+from stb_gym.messages import quoted
 
+ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 Utility = Callable[[IntArray], NDArray[Any]]
 
 
@@ -108,7 +111,7 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     if goal == "score":
         return Objective(goal, np.positive if sign > 0 else np.negative, "points", sign)
     if goal == "shut":
-        return Objective(goal, _Reaches(sign, game.perfect_score), "probability", 1, game.perfect_score)
+        return Objective(goal, _Reaches(sign, perfect_score(game)), "probability", 1, perfect_score(game))
     if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
         target = int(match[1])
         return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import ILLEGAL, FloatArray, IntArray, check_choice
-from stb_gym.output import quoted
+from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.checks import check_choice
+from stb_gym.messages import quoted
 from stb_gym.solver.choices import Move
-from stb_gym.solver.objectives import finite_numbers
+from stb_gym.solver.objectives import ILLEGAL, finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
 
 

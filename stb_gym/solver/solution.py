@@ -13,8 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.games import Game, IntArray, cached_arrays, check_bool, check_integer, freeze, words_of
-from stb_gym.output import quoted
+from stb_gym.arrays import IntArray, cached_arrays, freeze
+from stb_gym.checks import check_bool, check_integer
+from stb_gym.games import Game, words_of
+from stb_gym.messages import quoted
 from stb_gym.solver.evaluation import Evaluation
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, pair_weights

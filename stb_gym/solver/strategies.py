@@ -10,18 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import (
-    Entry,
-    FloatArray,
-    Game,
-    Heuristic,
-    Moves,
-    check_choice,
-    entry_of,
-    follow_registrations,
-    freeze,
-    words_of,
-)
+from stb_gym.arrays import FloatArray, freeze
+from stb_gym.checks import check_choice
+from stb_gym.games import Entry, Game, Heuristic, Moves, entry_of, follow_registrations, perfect_score, words_of
 from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import optimal_pairs, optimise, solve_tables
@@ -82,7 +73,7 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     """
     longest, kind = len(tables.levels), object if exact else float  # every throw leads to a lower level
     ways = np.zeros((tables.num_afterstates, longest + 1), kind)
-    ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == tables.game.perfect_score)
+    ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == perfect_score(tables.game))
     for level in tables.levels:
         counts = level.rolls.counts.astype(kind)
         at_states = np.zeros((level.states.stop - level.states.start, longest), kind)

@@ -17,20 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import guarded
-from stb_gym.games import (
-    Afterstate,
-    FloatArray,
-    Game,
-    IntArray,
-    Roll,
-    Rolls,
-    cached_arrays,
-    freeze,
-    rolls,
-    walk,
-    words_of,
-)
-from stb_gym.output import tracked
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.games import Afterstate, Game, Roll, Rolls, rolls, walk, words_of
+from stb_gym.tracking import tracked
 
 Policy = NDArray[Any]  # [S] actions or [S, A] probabilities: see `stb_gym.solver.policies`
 

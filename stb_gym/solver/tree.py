@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.games import check_integer, words_of
+from stb_gym.checks import check_integer
+from stb_gym.games import words_of
 from stb_gym.solver.solution import Solution
 
 DEEPEST = 3  # throws

@@ -5,8 +5,9 @@ from collections.abc import Hashable
 
 import numpy as np
 
-from stb_gym.games import Game, check_integer, words_of
-from stb_gym.output import say
+from stb_gym.checks import check_integer
+from stb_gym.console import say
+from stb_gym.games import Game, words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Account, Coach, RoundCoach, coach_alone

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from stb_gym.games import Game, Roll, drawn_dice, throw_faces, words_of
-from stb_gym.output import at_terminal, say
+from stb_gym.console import at_terminal, say
+from stb_gym.games import Game, Roll, drawn_dice, perfect_score, throw_faces, words_of
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Move, Standing, legal_moves
 
@@ -121,7 +121,7 @@ def say_position(game: Game, position: Position) -> None:
 
 def contest(rules: Round) -> str:
     """Return the rules of a round in words."""
-    perfect = words_of(rules.game).score(rules.game.perfect_score)
+    perfect = words_of(rules.game).score(perfect_score(rules.game))
     sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
     best = "highest" if rules.game.more_is_better else "lowest"
     return f"a round of {rules.players}, the {best} score wins, {TIES[rules.ties]}{sudden}"

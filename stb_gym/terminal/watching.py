@@ -8,8 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.games import FloatArray, Game, Picture, below, needed, words_of
-from stb_gym.output import say, write_aside
+from stb_gym.arrays import FloatArray
+from stb_gym.console import say
+from stb_gym.files import write_aside
+from stb_gym.games import Game, Picture, below, needed, words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, pair_weights
 from stb_gym.solving import solve, strategy

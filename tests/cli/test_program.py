@@ -120,7 +120,7 @@ def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
 
 
 def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
+    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "shown", [])
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
     assert run("hardness shut-the-box --tiles 15")[0] == 0

@@ -115,7 +115,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("method", MISTAKES)
 def test_mistakes_in_rules_are_refused_by_the_name_of_the_method(method, snapshot, monkeypatch):
-    monkeypatch.setattr(games.game, "LARGEST_TABLE", 20_000)
+    monkeypatch.setattr(games.walk, "LARGEST_TABLE", 20_000)
     messages = []
     for value in MISTAKES[method]:
         with pytest.raises(ValueError, match=f"{method}|positions") as refused:

@@ -19,7 +19,7 @@ from stb_gym.games import (
     registry,
     rules_class_of,
     words_of,
-)  # fmt: skip
+)
 from tests.twins import MostThrees
 
 

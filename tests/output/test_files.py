@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stb_gym.output import from_json, read_json, read_text, write_aside, write_json, write_text
+from stb_gym.files import from_json, read_json, read_text, write_aside, write_json, write_text
 
 
 @pytest.fixture(params=["old", "new"])

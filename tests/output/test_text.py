@@ -8,7 +8,9 @@ from typing import ClassVar
 
 import pytest
 
-from stb_gym.output import RED, Column, ProgressBar, Table, escaped, refuse, say, showing_progress, tracked
+from stb_gym.console import RED, Column, Table, refuse, say
+from stb_gym.messages import escaped
+from stb_gym.tracking import ProgressBar, showing_progress, tracked
 from tests import PATIENCE, every
 
 
@@ -49,7 +51,7 @@ def test_control_characters_are_escaped(text, visible, capsys):
 )
 def test_a_reader_may_leave(guard, length):
     """Without the guard the same program fails, so the pipe is really broken; a short text waits in a buffer."""
-    code = f"import contextlib, sys\nfrom stb_gym.output import reader_may_leave\nwith {guard}: print('x' * {length})"
+    code = f"import contextlib, sys\nfrom stb_gym.console import reader_may_leave\nwith {guard}: print('x' * {length})"
     script = f'"{sys.executable}" -c "{code}" | true; exit "${{PIPESTATUS[0]}}"'
     done = subprocess.run(["bash", "-c", f"sleep 0; {script}"], capture_output=True, timeout=PATIENCE, check=False)
     assert (done.returncode == 0) == (guard == "reader_may_leave()")
@@ -110,7 +112,7 @@ def terminal(monkeypatch):
     for name in ("NO_COLOR", "FORCE_COLOR"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("COLUMNS", "40")
-    monkeypatch.setattr("stb_gym.output.at_terminal", lambda: True)
+    monkeypatch.setattr("stb_gym.console.at_terminal", lambda: True)
     return monkeypatch.setenv
 
 
@@ -140,7 +142,7 @@ def test_lines_have_80_characters_without_a_terminal(capsys, monkeypatch):
     ],
 )
 def test_colours_are_for_terminals(at_terminal, variables, coloured, capsys, terminal, monkeypatch):
-    monkeypatch.setattr("stb_gym.output.at_terminal", lambda: at_terminal)
+    monkeypatch.setattr("stb_gym.console.at_terminal", lambda: at_terminal)
     for name, value in variables.items():
         terminal(name, value)
     say("\x1b[32mone\ntwo", colour=RED)
@@ -182,7 +184,7 @@ class Recorded:
 
 
 def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch):
-    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
+    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "shown", [])
     assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
     assert Recorded.shown == []
@@ -194,10 +196,10 @@ def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch)
 
 
 def test_two_seconds_count_from_the_beginning_of_a_command(monkeypatch):
-    monkeypatch.setattr("stb_gym.output.ProgressBar", Recorded)
+    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
     monkeypatch.setattr(Recorded, "delays", [])
     clock = iter([100.0, 100.0, 101.0, 150.0])
-    monkeypatch.setattr("stb_gym.output.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr("stb_gym.tracking.time", SimpleNamespace(monotonic=lambda: next(clock)))
     with showing_progress():
         for _ in range(3):
             assert [*tracked("a", "letters read", "letters", 1)] == ["a"]

@@ -5,8 +5,8 @@ import pytest
 from PIL import Image, ImageSequence
 
 from stb_gym import ShutTheBox, Threes, strategies, strategy
+from stb_gym.console import GREEN
 from stb_gym.large import solve_large
-from stb_gym.output import GREEN
 from stb_gym.rounds import Round
 from stb_gym.terminal import (
     chooser,

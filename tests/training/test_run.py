@@ -13,8 +13,8 @@ from filelock import FileLock
 
 from agents.presets import ALGORITHMS, TASKS, configure
 from stb_gym import RegretMeter, evaluate, load_policy
+from stb_gym.files import write_sealed
 from stb_gym.measure import load_policies
-from stb_gym.output import write_sealed
 from tests import Code, every
 from tests.training.conftest import SMALL, small
 from training import run as running

@@ -17,8 +17,8 @@ import torch
 from agents.common import Episodes, Transition, Unary
 from agents.ppo import perceptron
 from agents.presets import TASKS, configure
-from stb_gym.games import IntArray
-from stb_gym.output import say
+from stb_gym.arrays import IntArray
+from stb_gym.console import say
 from training.commands import run_command
 from training.run import train_and_measure
 from training.study import fill_table

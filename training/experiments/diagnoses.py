@@ -17,7 +17,7 @@ from stable_baselines3 import A2C, PPO
 from agents.presets import TASKS, configure
 from agents.sb3 import STOCK
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
-from stb_gym.output import say
+from stb_gym.console import say
 from training.commands import run_command
 from training.study import fill_table
 

@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional
 
 from stb_gym import RegretMeter, ShutTheBox, solve
-from stb_gym.output import say
+from stb_gym.console import say
 from stb_gym.text import TextGame
 from training.commands import run_command
 from training.study import fill_table

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 
+from stb_gym.files import write_text
 from stb_gym.measure import read_policy
-from stb_gym.output import write_text
 from training.commands import run_command
 from training.report import costliest
 from training.results import Task

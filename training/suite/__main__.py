@@ -6,8 +6,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from stb_gym.games import check_choice
-from stb_gym.output import say
+from stb_gym.checks import check_choice
+from stb_gym.console import say
 from training.commands import run_command
 from training.suite.score import draw, number, table
 from training.suite.sweep import sweep

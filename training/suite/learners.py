@@ -6,7 +6,8 @@ import numpy as np
 
 from agents.common import Array
 from agents.presets import Config, make_settings, read_preset
-from stb_gym.games import IntArray, fits
+from stb_gym.arrays import IntArray
+from stb_gym.games import fits
 from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
 
 TABULAR = ("q-learning", "tabular-afterstates", "monte-carlo", "certainty-equivalence")

@@ -14,7 +14,8 @@ import pandas as pd  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
 
 from agents.common import FloatArray
-from stb_gym.output import Column, Table, write_aside
+from stb_gym.console import Column, Table
+from stb_gym.files import write_aside
 from training.results import DRAWS, LEVELS, interquartile_mean
 from training.suite.tasks import TASKS
 

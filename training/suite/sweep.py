@@ -10,8 +10,8 @@ import pandas as pd  # type: ignore[import-untyped]
 import torch
 
 from agents.presets import ALGORITHMS
+from stb_gym.checks import check_choice
 from stb_gym.cli import imported
-from stb_gym.games import check_choice
 from training.study import fill_table
 from training.suite.learners import RepositoryAgent
 from training.suite.tasks import BUDGETS, Task
