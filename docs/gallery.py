@@ -12,8 +12,9 @@ from PIL import Image
 
 from stb_gym import ShutTheBox, solve
 from stb_gym.explorer import explorer_page
-from stb_gym.games import GAMES, Game, Variant, entry_of, fits, words_of
-from stb_gym.games.drawing import Canvas
+from stb_gym.games import GAMES, Game, Variant, entry_of, fits
+from stb_gym.words import words_of
+from stb_gym.words.drawing import Canvas
 
 LARGEST_PAGE = 500_000  # bytes
 WIDTH, HEIGHT = 1200, 630  # pixels of a picture, as sites that show links ask for

@@ -16,7 +16,8 @@ One turn, in pseudo-code:
 import sys
 from dataclasses import dataclass
 
-from stb_gym.games import Game, register_game, rule
+from stb_gym import register_game
+from stb_gym.games import Game, rule
 
 HOLD, AGAIN = 0, 1
 

@@ -26,7 +26,8 @@ import stb_gym
 from docs.gallery import gallery
 from stb_gym.cli.program import COMMANDS, main
 from stb_gym.envs import masked_id
-from stb_gym.games import GAMES, fits, words_of
+from stb_gym.games import GAMES, fits
+from stb_gym.words import words_of
 
 if TYPE_CHECKING:
     from sphinx.application import Sphinx

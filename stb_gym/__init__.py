@@ -21,7 +21,7 @@ from typing import Any
 
 from stb_gym import envs, games, large, measure, rounds, solver
 from stb_gym.envs import ENVIRONMENTS, MaskInObservation
-from stb_gym.games import Game, ShutTheBox, Threes, register_game
+from stb_gym.games import Game, ShutTheBox, Threes
 from stb_gym.measure import (
     RecordRegret,
     RecordVisits,
@@ -36,6 +36,7 @@ from stb_gym.measure import (
     save_policy,
     simulate,
 )
+from stb_gym.registration import register_game
 from stb_gym.solver import Objective, certify
 from stb_gym.solving import evaluate, solve, strategies, strategy
 

@@ -26,12 +26,13 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
 from stb_gym.envs import TurnEnv, stepper_of
-from stb_gym.games import Game, Roll, ShutTheBox, Threes, fits, words_of
+from stb_gym.games import Game, Roll, ShutTheBox, Threes, fits
 from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.messages import quoted
 from stb_gym.rounds import RoundEnv
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
 from stb_gym.tracking import tracked
+from stb_gym.words import words_of
 
 VERSION = "2"  # of prompts and parser: a new one where a prompt changes, or an answer is read differently
 # The spelling alphabet: no name is another word of an answer.
@@ -209,13 +210,13 @@ class TextGame:
         """Return a position in words, and the question for a move."""
         game, words = self.game, self._words
         if isinstance(game, ShutTheBox):
-            tiles = words.where(position.progress, position.dice)["open"]
+            tiles = game.options_at(position.progress, position.dice)["open"]
             state = f"Open tiles: {', '.join(self._name(tile) for tile in tiles)}"
             if len(game.throws) > 1:
                 state += f"\nDice thrown: {position.dice}"
         else:
-            state = f"Position: {words.afterstate(position.progress, position.dice)}"
-        roll = words.roll(position.roll)
+            state = f"Position: {game.describe_afterstate(position.progress, position.dice)}"
+        roll = game.describe_roll(position.roll)
         if isinstance(game, Threes):
             roll = ", ".join(self._name(face) for face in position.roll)
         lines = [state, f"Roll: {roll}"]
@@ -239,10 +240,15 @@ class TextGame:
     def answer(self, action: int) -> str:
         """Return an action as `parse` reads it, such as "shut 4,5" or "keep 2"."""
         check_integer("action", action, 0, len(self.game.actions) - 1)
-        move = dict(self._words.move(action))
-        if self._names and "tiles" in move:
-            move["tiles"] = [self._name(tile) for tile in move["tiles"]]
-        return self._words.move_in_words(move)
+        move = self.game.describe_move(action)
+        if self._names and isinstance(self.game, ShutTheBox):
+            before, after = (",".join(tiles) for tiles in self._tiles_and_names(action))
+            move = move.replace(before, after, 1)
+        return move
+
+    def _tiles_and_names(self, action: int) -> tuple[list[str], list[str]]:
+        tiles = self.game.actions[action]
+        return [str(tile) for tile in tiles], [self._name(tile) for tile in tiles]
 
     def _name(self, number: int) -> str:
         return self._names.get(number, str(number))

@@ -8,6 +8,7 @@ import os
 import runpy
 import signal
 import sys
+from contextlib import ExitStack
 from functools import lru_cache
 from importlib.util import find_spec
 from unittest.mock import patch
@@ -19,6 +20,7 @@ from hypothesis import settings
 import stb_gym
 from stb_gym.envs import TurnEnv
 from stb_gym.games import GAMES, registry
+from stb_gym.words import WORDS
 from tests import ROOT
 
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
@@ -95,7 +97,9 @@ def solved():
 @pytest.fixture
 def own_games():
     """Forget the games that a test registers."""
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.dict(stb_gym.ENVIRONMENTS), patch.dict(gym.registry):
+    with ExitStack() as stack:
+        for known in (GAMES, registry._ENTRIES, WORDS, stb_gym.ENVIRONMENTS, gym.registry):
+            stack.enter_context(patch.dict(known))
         yield
     for name in ("pig", "docs.pig"):  # so that another import registers the game again
         sys.modules.pop(name, None)

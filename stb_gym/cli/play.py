@@ -13,7 +13,7 @@ from stb_gym.console import at_terminal, say
 from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
 from stb_gym.files import write_text
-from stb_gym.games import Game, words_of
+from stb_gym.games import Game
 from stb_gym.measure import is_policy, read_policy
 from stb_gym.solver import compile_game
 from stb_gym.solving import perfect_play
@@ -31,6 +31,7 @@ from stb_gym.terminal import (
 )
 from stb_gym.terminal import play as play_turn
 from stb_gym.tracking import tracked
+from stb_gym.words import words_of
 
 LONGEST_FILM = 20  # turns of each player
 FILMS = ("gif", "png", "webp")

@@ -263,7 +263,7 @@ def _position_flags(rules: type[Game]) -> Iterator[inspect.Parameter]:
             raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
         return values if len(values) > 1 else values[0]
 
-    for word, meaning in entry_of(rules).words.positions.items():
+    for word, meaning in rules.position_options.items():
         option = "dice-in-hand" if word == "dice" else word  # --dice is a rule
         how: dict[str, Any] = {"metavar": "N,...", "group": "Position", "converter": numbers}
         yield _flag(WHERE + word, f"--{option}", Any, meaning, **how)

@@ -15,7 +15,7 @@ from cyclopts import Parameter
 
 from stb_gym.checks import check_choice, check_integer
 from stb_gym.files import write_aside
-from stb_gym.games import GAMES, Game, all_rules, entry_of, fits, make_game, own_rules, rolls, title, words_of
+from stb_gym.games import GAMES, Game, all_rules, entry_of, fits, locate, make_game, own_rules, rolls, title
 from stb_gym.large import LargeSolution, evaluate_large
 from stb_gym.measure import (
     RegretMeter,
@@ -46,6 +46,7 @@ from stb_gym.solving import evaluate as evaluate_policy
 from stb_gym.solving import perfect_play, strategies, strategy
 from stb_gym.solving import solve as solve_turn
 from stb_gym.tracking import tracked
+from stb_gym.words import words_of
 
 Answer = dict[str, Any]
 MISTAKES = 10  # the costliest, which are printed
@@ -265,7 +266,7 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         answer["afterstates"] = best.utility.size
         sign = best.objective.sign
         values = [sign * choice_at(best, progress, dice, roll).utility + 0.0 for roll in first_rolls]
-    return answer | {"by_first_roll": dict(zip(map(words_of(game).roll, first_rolls), values, strict=True))}
+    return answer | {"by_first_roll": dict(zip(map(game.describe_roll, first_rolls), values, strict=True))}
 
 
 def hardness(game: Game, *, objective: str = "score") -> Answer:
@@ -469,14 +470,14 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
     if len(policies) != 1:
         raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
     [name] = policies
-    best, policy, words = solve_turn(game, objective), np.asarray(policy_of(game, name)), words_of(game)
+    best, policy = solve_turn(game, objective), np.asarray(policy_of(game, name))
     if policy.ndim > 1:
         raise ValueError(f"a pocket card is of a policy that chooses one move, not of {name}")
     card = pocket_card(best, policy, exceptions)
     rows = []
     for mistake, regret in zip(card.exceptions, card.regrets[1:], strict=True):
         assert mistake.plays is not None  # the policy was checked for illegal moves
-        do, instead_of = (words.move_in_words(words.move(action)) for action in (mistake.best, mistake.plays))
+        do, instead_of = (game.describe_move(action) for action in (mistake.best, mistake.plays))
         at = mistake.position
         rows.append({"at": at, "do": do, "instead_of": instead_of, "costs": mistake.cost, "regret_left": regret})
     plays = strategies(game).get(name)
@@ -548,7 +549,7 @@ def advise(
     if out is not None:
         check_choice("kind of picture", Path(out).suffix.removeprefix(".").lower(), PICTURES)
     words = words_of(game)
-    progress, dice, roll = words.locate(where)
+    progress, dice, roll = locate(game, where)
     turn = place.turn(game, objective)
     best = turn.best if turn else perfect_play(game, objective)
     answer = heading(game, best.objective, turn)
@@ -573,7 +574,7 @@ def advise(
         ]
         moves.sort(key=itemgetter("regret"))
         return answer | {
-            "state": words.state(progress, dice, roll),
+            "state": game.describe_state(progress, dice, roll),
             "value": sign * choice.utility + 0.0,
             "moves": moves,
         }
@@ -582,12 +583,12 @@ def advise(
         choice = choice_at(best, progress, dice, roll)
         rows.append(
             {
-                "roll": words.roll(roll),
+                "roll": game.describe_roll(roll),
                 "chance": count / len(shown.of_throw),
                 "moves": [words.move(move.action, move.dice > 0) for move in choice.best],
-                "leaves": [words.afterstate(move.progress, move.dice) for move in choice.best],
+                "leaves": [game.describe_afterstate(move.progress, move.dice) for move in choice.best],
                 "value": sign * choice.utility + 0.0,
             }
         )
     value = sum(row["chance"] * row["value"] for row in rows)
-    return answer | {"board": words.afterstate(progress, dice), "value": value, "rolls": rows}
+    return answer | {"board": game.describe_afterstate(progress, dice), "value": value, "rolls": rows}

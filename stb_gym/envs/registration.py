@@ -13,7 +13,7 @@ import gymnasium as gym
 from gymnasium.envs.registration import get_env_id, parse_env_id
 
 from stb_gym.checks import check_choice
-from stb_gym.games import Entry, Game, follow_registrations, make_game
+from stb_gym.games import Entry, Game, make_game
 from stb_gym.messages import quoted
 
 NAMESPACE = "stb_gym"
@@ -42,7 +42,8 @@ def register_environments(entry: Entry) -> None:
         if parse_env_id(identity)[1].endswith(MASKED):
             raise ValueError(f"{identity} is an id with the mask in the observation: leave out {MASKED}")
     for identity, arguments in environments.items():
-        threshold = entry.reward_thresholds.get(identity.removeprefix(f"{NAMESPACE}/"))
+        arguments = dict(arguments)
+        threshold = arguments.pop("reward_threshold", None)
         given = {"game": entry.rules.name, **arguments}
         ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
         register(identity, f"{__package__}.env:TurnEnv", f"{__package__}.vector_env:TurnVectorEnv", given, threshold)
@@ -143,6 +144,3 @@ def game_of_environment(identity: str, rules: Mapping[str, Any] | None = None) -
     of_id = environment_of(identity)
     fields = {name: value for name, value in of_id.arguments.items() if name != "objective"}
     return make_game(of_id.rules, {**fields, **(rules or {})})
-
-
-follow_registrations(register_environments)

@@ -5,7 +5,8 @@ from typing import Any
 import gymnasium as gym
 
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import Picture, needed, throw_faces, words_of
+from stb_gym.games import throw_faces
+from stb_gym.words import Picture, needed, words_of
 
 FORFEIT = "illegal action: the turn ends"
 
@@ -47,7 +48,7 @@ def draw(
     moved = ""
     if last is not None:
         _, _, faces_before = _position(stepper, *last[:2])
-        moved = words.move_in_words(words.move(last[2], dice > 0), stepper.game.roll_of(faces_before))
+        moved = stepper.game.describe_move(last[2], dice > 0, stepper.game.roll_of(faces_before))
     if dice == 0:
         caption = _join(": ", moved, "the turn ends")
     elif stepper.ending(state) == 0:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray, freeze
-from stb_gym.games import Game, Roll, fits, rolls, throw_faces, words_of
+from stb_gym.games import Game, Roll, fits, locate, rolls, throw_faces
 from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables, compile_game
 
@@ -105,7 +105,7 @@ class Stepper(ABC):
 
     def describe(self, state: int) -> str:
         """Return a state in words."""
-        return words_of(self.game).state(*self.locate(state))
+        return self.game.describe_state(*self.locate(state))
 
     def legal_moves(self, states: IntArray) -> tuple[IntArray, IntArray]:
         """Return the E legal moves at states [B], ordered by state and action.
@@ -135,7 +135,7 @@ class Stepper(ABC):
         Raises:
             ValueError: if there is no such position, or none with a legal move.
         """
-        progress, dice, roll = words_of(self.game).locate(where) if where else (*self.game.start(), None)
+        progress, dice, roll = locate(self.game, where) if where else (*self.game.start(), None)
         afterstate = self.find_afterstate(progress, dice)
         throws = np.arange(self.num_throws)
         fitting = self.ending(self.states(afterstate, throws)) == 0
@@ -144,8 +144,10 @@ class Stepper(ABC):
             is_roll = np.array([each == roll for each in shown])
             fitting &= np.resize(is_roll[of_throw], self.num_throws)
         if not fitting.any():
-            words = words_of(self.game)
-            named = words.afterstate(progress, dice) if roll is None else words.state(progress, dice, roll)
+            game = self.game
+            named = (
+                game.describe_afterstate(progress, dice) if roll is None else game.describe_state(progress, dice, roll)
+            )
             raise ValueError(f"there is no legal move at {named}")
         return afterstate, throws[fitting]
 

@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.games import Game, entry_of, perfect_score, rolls, throw_faces, title, words_of
+from stb_gym.games import Game, entry_of, perfect_score, rolls, throw_faces, title
 from stb_gym.measure import bundled_policies, load_policies, load_policy, read_policy
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Policy, TurnTables, compile_game, pair_weights, policy_array
 from stb_gym.solving import solve, strategies, strategy
 from stb_gym.tracking import tracked
+from stb_gym.words import words_of
 
 HERE = Path(__file__).parent
 ALIGNED = 8  # bytes: the script needs every array to begin at a multiple of this
@@ -113,7 +114,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
     afterstates = list(zip(tables.progress.tolist(), tables.dice.tolist(), strict=True))
     states = tables.pair_state.tolist()
     pairs = enumerate(tracked(states, "moves described", "moves", len(states)))
-    moves, move = _distinct([tables.move_in_words(pair, tables.state_roll(state)) for pair, state in pairs])
+    moves, move = _distinct([tables.describe_move(pair, tables.state_roll(state)) for pair, state in pairs])
     ends, end = _distinct([_end_in_words(tables, state) for state in np.flatnonzero(tables.choices == 0).tolist()])
     facts = {
         "start": tables.start,
@@ -130,18 +131,18 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "points": [words.score(score) for score in scores],
         "goals": [words.goal(score) for score in scores],
         "ended": [words.ended(score) for score in scores],
-        "afterstates": [words.afterstate(*afterstate) for afterstate in afterstates],
+        "afterstates": [game.describe_afterstate(*afterstate) for afterstate in afterstates],
         "parts": [
             {
                 "name": name,
                 "words": meaning.partition(" (")[0],
-                "listed": not isinstance(words.where(*afterstates[0])[name], int),
-                "of": [words.where(*afterstate)[name] for afterstate in afterstates],
+                "listed": not isinstance(game.options_at(*afterstates[0])[name], int),
+                "of": [game.options_at(*afterstate)[name] for afterstate in afterstates],
             }
-            for name, meaning in words.positions.items()
+            for name, meaning in game.position_options.items()
             if name != "roll"
         ],
-        "rolls": {dice: [words.roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},
+        "rolls": {dice: [game.describe_roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},
         "moves": moves,
         "ends": ends,
         "leads": {"players": PLAYERS, "ties": {ties: TIES[ties] for ties in TIE_RULES}},

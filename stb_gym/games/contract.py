@@ -9,9 +9,9 @@ import numpy as np
 
 from stb_gym.arrays import INTEGER
 from stb_gym.checks import check_bool, check_integer, integers
+from stb_gym.games.afterstates import check_afterstate, walk
 from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, Roll, ask
-from stb_gym.games.rolls import LARGEST_THROW_TABLE, MOST_DICE, rolls
-from stb_gym.games.walk import check_afterstate, walk
+from stb_gym.games.throws import LARGEST_THROW_TABLE, MOST_DICE, rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
 

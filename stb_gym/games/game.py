@@ -42,12 +42,19 @@ class Game(ABC):
     Attributes:
         name: the name of the game: small letters, digits and hyphens.
         more_is_better: True if more points are better, False (the default) if fewer are.
+        position_options: the names by which a position is given, such as in the options of a reset, and what each
+            means. The first stands for `progress`; the others are "dice" and "roll".
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
     """
 
     name: ClassVar[str]
     more_is_better: ClassVar[bool] = False
+    position_options: ClassVar[Mapping[str, str]] = {
+        "progress": "what the player has (default that of the start)",
+        "dice": "how many dice were thrown",
+        "roll": "the dice as thrown",
+    }
     dice: int
     faces: int
 
@@ -121,10 +128,51 @@ class Game(ABC):
         """Return a bound on the number of states, if one is known without a walk through the game; else None."""
         return None
 
+    def find_progress(self, options: Mapping[str, Any]) -> tuple[int, list[int]] | None:
+        """Return the progress that options name, and how many dice can be thrown there, most first.
+
+        By default None: then the first of `position_options` is an integer, and the dice are found by a walk.
+
+        Raises:
+            ValueError: if there is no such position.
+        """
+        return None
+
+    def options_at(self, progress: int, dice: int) -> dict[str, Any]:
+        """Return the options that name an afterstate, such as {"points": 4, "dice": 2}."""
+        return {next(iter(self.position_options)): progress, "dice": dice}
+
+    def describe_afterstate(self, progress: int, dice: int) -> str:
+        """Return an afterstate in words, such as "points 4, 2 dice"."""
+        return f"{next(iter(self.position_options))} {progress}, {dice_in_words(dice)}"
+
+    def describe_roll(self, roll: Roll) -> str:
+        """Return a roll in words: its numbers, separated by commas."""
+        return ",".join(map(str, roll)) or "none"
+
+    def describe_state(self, progress: int, dice: int, roll: Roll) -> str:
+        """Return a state in words: its afterstate and its roll."""
+        return f"{self.describe_afterstate(progress, dice)}, roll {self.describe_roll(roll)}"
+
+    def describe_move(self, action: int, goes_on: bool = True, roll: Roll | None = None) -> str:
+        """Return a move in words, such as "keep 2 (3 1)".
+
+        Args:
+            action: the action.
+            goes_on: whether dice are thrown after it; if not, a choice of dice is left out.
+            roll: the roll before it, to name the dice that are kept.
+        """
+        return str(self.actions[action])
+
     @property
     def sign(self) -> int:
         """The sign of a utility that counts points: 1 if more are better, else -1."""
         return 1 if self.more_is_better else -1
+
+
+def dice_in_words(dice: int) -> str:
+    """Return a number of dice in words."""
+    return "1 die" if dice == 1 else f"{dice} dice"
 
 
 def ask(game: Game, method: str, *arguments: Any) -> Any:

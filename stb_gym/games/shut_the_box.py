@@ -23,9 +23,9 @@ import numpy as np
 
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice, check_integer, integers
-from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll
-from stb_gym.games.rolls import LARGEST_THROW_TABLE, rolls
+from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
 from stb_gym.games.rules import Variant, rule
+from stb_gym.games.throws import LARGEST_THROW_TABLE, rolls
 
 Tiles = tuple[int, ...]
 
@@ -122,6 +122,11 @@ class ShutTheBox(Game):
     ending_roll: int | None = rule(None, "a sum of the dice that ends the turn at once")
 
     name: ClassVar[str] = "shut-the-box"
+    position_options: ClassVar[Mapping[str, str]] = {
+        "open": "open tiles (such as 1,4,5,8; default those of the start)",
+        "roll": "sum of the dice, or the dice",
+        "dice": "how many dice were thrown",
+    }
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -304,6 +309,30 @@ class ShutTheBox(Game):
             seen[self._place_of_roll[afterstate[1], roll]] = 1
         return seen
 
+    def find_progress(self, options: Mapping[str, Any]) -> tuple[int, list[int]]:
+        named = options.get("open", self.start_tiles)
+        tiles = integers("open tiles", named if isinstance(named, Iterable) else [named], 1, self.tiles)
+        if not tiles or len(set(tiles)) < len(tiles):
+            raise ValueError(f"open must name at least one tile, and each once, not {tiles}")
+        for tile in tiles:
+            check_choice("open tile", tile, self.start_tiles)
+        board = board_of(tiles)
+        return board, sorted(self.throws_at(board), reverse=True)
+
+    def options_at(self, board: int, dice: int) -> dict[str, Any]:
+        return {"open": open_tiles(board), "dice": dice}
+
+    def describe_afterstate(self, board: int, dice: int) -> str:
+        tiles = f"open {','.join(map(str, open_tiles(board))) or 'none'}"
+        return tiles if len(self.throws) == 1 or dice == 0 else f"{tiles}, {dice_in_words(dice)}"
+
+    def describe_move(self, action: int, goes_on: bool = True, roll: Roll | None = None) -> str:
+        if not self.actions[action]:
+            return "no move"
+        dice = self.dice_after[action]
+        then = f", throw {dice_in_words(dice)}" if dice and goes_on else ""
+        return f"shut {','.join(map(str, self.actions[action]))}{then}"
+
 
 def _open_at_start(opened: Any, tiles: int) -> str | Tiles:
     """Return the tiles that are open at the start: a word of OPEN if one fits, else their numbers.
@@ -403,30 +432,17 @@ HEURISTICS: dict[str, Heuristic] = {
     "one-to-four-first": one_to_four_first,
 }
 
-# The fields of the rules, and the objective, of every environment by the name of its id.
+# What every environment is made with, by the name of its id: fields of the rules, the objective, and the mean reward of
+# perfect play. The larger boxes would take too long to be solved at import.
 ENVIRONMENTS: dict[str, Mapping[str, Any]] = {
-    "ShutTheBox-v0": {},
-    "ShutTheBoxShut-v0": {"objective": "shut"},
-    "ShutTheBoxOneDie-v0": {"one_die": "low-sum"},
-    "ShutTheBoxThai-v0": {"match": "one-tile"},
-    "ShutTheBox10-v0": {"tiles": 10},
-    "ShutTheBox10OneDie-v0": {"tiles": 10, "one_die": "low-sum"},
-    "ShutTheBox12-v0": {"tiles": 12},
-    "ShutTheBox12OneDie-v0": {"tiles": 12, "one_die": "low-sum"},
-    "ShutTheBox16-v0": {"tiles": 16, "dice": 3},
-    "ShutTheBox300-v0": {"tiles": 24, "dice": 4},
-}
-
-# The mean reward of perfect play, by the name of the id; the larger boxes would take too long to be solved at import.
-REWARD_THRESHOLDS = {
-    "ShutTheBox-v0": -11.157508444202623,
-    "ShutTheBoxShut-v0": 0.07143162230560597,
-    "ShutTheBoxOneDie-v0": -11.021120546222791,
-    "ShutTheBoxThai-v0": -13.760077213682294,
-    "ShutTheBox10-v0": -16.64572136166177,
-    "ShutTheBox10OneDie-v0": -16.577890023639007,
-    "ShutTheBox12-v0": -35.08142065292144,
-    "ShutTheBox12OneDie-v0": -35.07588588694802,
-    "ShutTheBox16-v0": -46.49611759405547,
-    "ShutTheBox300-v0": -142.64714318250637,
+    "ShutTheBox-v0": {"reward_threshold": -11.157508444202623},
+    "ShutTheBoxShut-v0": {"objective": "shut", "reward_threshold": 0.07143162230560597},
+    "ShutTheBoxOneDie-v0": {"one_die": "low-sum", "reward_threshold": -11.021120546222791},
+    "ShutTheBoxThai-v0": {"match": "one-tile", "reward_threshold": -13.760077213682294},
+    "ShutTheBox10-v0": {"tiles": 10, "reward_threshold": -16.64572136166177},
+    "ShutTheBox10OneDie-v0": {"tiles": 10, "one_die": "low-sum", "reward_threshold": -16.577890023639007},
+    "ShutTheBox12-v0": {"tiles": 12, "reward_threshold": -35.08142065292144},
+    "ShutTheBox12OneDie-v0": {"tiles": 12, "one_die": "low-sum", "reward_threshold": -35.07588588694802},
+    "ShutTheBox16-v0": {"tiles": 16, "dice": 3, "reward_threshold": -46.49611759405547},
+    "ShutTheBox300-v0": {"tiles": 24, "dice": 4, "reward_threshold": -142.64714318250637},
 }

@@ -12,7 +12,7 @@ The whole game, in pseudo-code:
 `points` is the points so far, or MOON.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -21,9 +21,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
-from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll
-from stb_gym.games.rolls import LARGEST_THROW_TABLE
+from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
 from stb_gym.games.rules import rule
+from stb_gym.games.throws import LARGEST_THROW_TABLE
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 
@@ -50,6 +50,11 @@ class Threes(Game):
     )
 
     name: ClassVar[str] = "threes"
+    position_options: ClassVar[Mapping[str, str]] = {
+        "points": "points so far (default 0)",
+        "roll": "the dice as thrown",
+        "dice": "how many dice were thrown",
+    }
 
     @cached_property
     def actions(self) -> tuple[int, ...]:
@@ -95,6 +100,21 @@ class Threes(Game):
         points = self.dice * self.faces + 1 if afterstate[0] == MOON else afterstate[0]
         return [points, *(roll.count(face) for face in range(1, self.faces + 1))]
 
+    def describe_afterstate(self, points: int, dice: int) -> str:
+        return f"{points_in_words(points)}, {dice_in_words(dice)} left"
+
+    def describe_move(self, action: int, goes_on: bool = True, roll: Roll | None = None) -> str:
+        kept = self.actions[action]
+        dice = "" if roll is None else f" ({' '.join(map(str, roll[:kept]))})"
+        return f"keep {kept}{dice}"
+
+
+def points_in_words(points: int) -> str:
+    """Return a number of points, or the moon."""
+    if points == MOON:
+        return "the moon"
+    return "1 point" if points == 1 else f"{points} points"
+
 
 def threes_only(game: Threes, moves: Moves) -> NDArray[np.integer]:
     """Keep the threes (the dice worth nothing) and nothing else; without any, the one lowest die."""
@@ -109,5 +129,5 @@ def take_all(game: Threes, moves: Moves) -> IntArray:
 
 HEURISTICS: dict[str, Heuristic] = {"threes-only": threes_only, "take-all": take_all}
 
-# The mean reward of perfect play, by the name of the id.
-REWARD_THRESHOLDS = {"Threes-v0": -6.253978525944823}
+# What the environment is made with: the mean reward of perfect play.
+ENVIRONMENTS = {"Threes-v0": {"reward_threshold": -6.253978525944823}}

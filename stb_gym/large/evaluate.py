@@ -16,7 +16,7 @@ import numpy as np
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.games import Roll, rolls, words_of
+from stb_gym.games import Roll, rolls
 from stb_gym.large.box import box_of
 from stb_gym.large.grid import Grid, RowMoves
 from stb_gym.large.solve import LargeSolution, random_value
@@ -82,7 +82,7 @@ class LargeEvaluation(Measured):
             state = int(number)
             board, dice, roll = self._state(state)
             choice = choice_at(self.optimum, board, dice, roll)
-            position = words_of(self.optimum.game).state(board, dice, roll)
+            position = self.optimum.game.describe_state(board, dice, roll)
             wrong = self.policy.probabilities(choice.moves) * (np.array(choice.loss) > 0)
             plays = choice.moves[wrong.argmax()].action
             mistakes.append(Mistake(state, position, plays, choice.best[0].action, visits, loss))

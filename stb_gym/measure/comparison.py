@@ -13,7 +13,6 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_chances, check_integer
 from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
-from stb_gym.games import words_of
 from stb_gym.measure.play import draw_actions
 from stb_gym.solver import (
     AfterstateScorePolicy,
@@ -31,6 +30,7 @@ from stb_gym.solver import (
 )
 from stb_gym.solving import evaluate
 from stb_gym.tracking import tracked
+from stb_gym.words import words_of
 
 GAMES_AT_ONCE = 4096
 

@@ -67,7 +67,7 @@ from stb_gym.checks import check_integer
 from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
 from stb_gym.envs.env import Observation, observation_space
 from stb_gym.envs.registration import NAMESPACE, check_free, masked_id, register
-from stb_gym.games import Entry, Game, follow_registrations
+from stb_gym.games import Entry, Game
 from stb_gym.rounds.equilibrium import Round
 from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
 from stb_gym.solver import Objective, Standing
@@ -295,6 +295,3 @@ def register_rounds(entry: Entry) -> None:
     register(identity, f"{__name__}:RoundEnv", f"{__package__}.vector_env:RoundVectorEnv", arguments)
     masked, masked_vec = f"{__name__}:make_masked", f"{__package__}.vector_env:make_masked_vec"
     register(masked_id(identity), masked, masked_vec, arguments)
-
-
-follow_registrations(register_rounds)

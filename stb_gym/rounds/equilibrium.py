@@ -49,6 +49,7 @@ from stb_gym.solver import (
     pair_weights,
     score_chances,
     solve_tables,
+    sweep,
     table_strategy,
 )
 from stb_gym.tracking import tracked
@@ -129,7 +130,7 @@ class Reply:
                 return level.reduce(np.minimum, np.where(best[level.pairs], pair_value, np.inf))
 
             disliked = self.standings.holds[block] * self.disliked[self.standings.after[block]]
-            preferred = best & optimal_pairs(tables, *tables.sweep(disliked.T[tables.score_index], least))
+            preferred = best & optimal_pairs(tables, *sweep(tables, disliked.T[tables.score_index], least))
         weights = np.zeros(best.shape)
         weights[tables.lowest(preferred), np.arange(len(block))] = 1
         return weights

@@ -5,71 +5,35 @@ the player has before a throw.
 
 - `tables`: a game as arrays, which everything below reads.
 - `objectives`: what is maximised, and the task that an environment sets; `policies`: what a policy is.
-- `solution`: perfect play; `evaluation`: the exact distance of a policy from it; `strategies`: policies by name.
+- `induction`: values and visits by passes over the tables; `solution`: perfect play, and the exact distance of a policy
+  from it; `measured`: what any measurement of a policy says; `strategies`: policies by name.
 - `choices`: the moves at one state; `tree`: the moves and rolls below a position.
 - `certificate`: perfect play proved in fractions.
 """
 
 from stb_gym.solver.certificate import Certificate, certify, check_bellman
 from stb_gym.solver.choices import Choice, Move, PerfectPlay, choice_at, legal_moves
-from stb_gym.solver.evaluation import (
-    Evaluation, Measured, Mistake, expected, expected_visits, score_chances,
+from stb_gym.solver.induction import (
+    TIE, expected, expected_visits, is_as_good, optimal_pairs, optimise, score_chances, sweep,
 )  # fmt: skip
+from stb_gym.solver.measured import Measured, Mistake
 from stb_gym.solver.objectives import ILLEGAL, GameOrEnv, Goal, Objective, is_named, objective_of, task_of
 from stb_gym.solver.policies import (
-    Playable, RulePolicy, AfterstateScorePolicy, UniformRandom, pair_weights, policy_array,
+    AfterstateScorePolicy, Playable, RulePolicy, UniformRandom, pair_weights, policy_array,
 )  # fmt: skip
-from stb_gym.solver.solution import TIE, Solution, is_as_good, optimal_pairs, optimise, solve_tables, afterstate_arrays
+from stb_gym.solver.solution import Evaluation, Solution, afterstate_arrays, solve_tables
 from stb_gym.solver.strategies import (
-    Standing, approximation, chance_to_beat, table_strategies, table_strategy, ways_to_shut,
+    Standing, approximation, chance_to_beat, refuse_names_of_strategies, table_strategies, table_strategy, ways_to_shut,
 )  # fmt: skip
 from stb_gym.solver.tables import Level, Policy, TurnTables, compile_game
 from stb_gym.solver.tree import Branch, move_tree
 
 __all__ = [
-    "ILLEGAL", "TIE",
-    "AfterstateScorePolicy",
-    "Branch",
-    "Certificate",
-    "Choice",
-    "Evaluation",
-    "GameOrEnv",
-    "Goal",
-    "Level",
-    "Measured",
-    "Mistake",
-    "Move",
-    "Objective",
-    "PerfectPlay",
-    "Playable",
-    "Policy",
-    "RulePolicy",
-    "Solution",
-    "Standing",
-    "TurnTables",
-    "UniformRandom",
-    "afterstate_arrays",
-    "approximation",
-    "certify",
-    "chance_to_beat",
-    "check_bellman",
-    "choice_at",
-    "compile_game",
-    "expected",
-    "expected_visits",
-    "is_as_good",
-    "is_named",
-    "legal_moves",
-    "move_tree",
-    "objective_of",
-    "optimal_pairs",
-    "optimise",
-    "pair_weights",
-    "policy_array",
-    "score_chances",
-    "solve_tables",
-    "table_strategies",
-    "table_strategy",
-    "task_of",
-    "ways_to_shut",
+    "ILLEGAL", "TIE", "AfterstateScorePolicy", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal",
+    "Level", "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy",
+    "Solution", "Standing", "TurnTables", "UniformRandom", "afterstate_arrays", "approximation", "certify",
+    "chance_to_beat", "check_bellman", "choice_at", "compile_game", "expected", "expected_visits", "is_as_good",
+    "is_named", "legal_moves", "move_tree", "objective_of", "optimal_pairs", "optimise", "pair_weights",
+    "policy_array", "refuse_names_of_strategies", "score_chances", "solve_tables", "sweep", "table_strategies",
+    "table_strategy", "task_of", "ways_to_shut",
 ]  # fmt: skip

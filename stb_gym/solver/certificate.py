@@ -22,7 +22,7 @@ from typing import NoReturn
 import numpy as np
 
 from stb_gym.files import write_text
-from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk, words_of
+from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk
 from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
 from stb_gym.solver.solution import Solution, solve_tables
 from stb_gym.tracking import tracked
@@ -152,7 +152,6 @@ def check_bellman(
     def whole(value: Fraction) -> int:
         return value.numerator * (unit // value.denominator)
 
-    words = words_of(game)
     after = {afterstate: whole(value) for afterstate, value in afterstates.items()}
     afterstates_and_ends = zip(known.items(), ends, strict=True)
     for (afterstate, (shown, counts, _)), end in tracked(
@@ -164,11 +163,11 @@ def check_bellman(
             moves = game.moves(afterstate, roll) if afterstate[1] else {}
             found = best((after[left] for left in moves.values()), default=whole(end))
             if whole(states[state]) != found:
-                _refuse(words.state(*state), states[state], Fraction(found, unit))
+                _refuse(game.describe_state(*state), states[state], Fraction(found, unit))
             total += count * found
         ways = game.faces ** afterstate[1]
         if after[afterstate] * ways != total:
-            _refuse(words.afterstate(*afterstate), afterstates[afterstate], Fraction(total, ways * unit))
+            _refuse(game.describe_afterstate(*afterstate), afterstates[afterstate], Fraction(total, ways * unit))
 
 
 def _refuse(where: str, stored: Fraction, found: Fraction) -> NoReturn:

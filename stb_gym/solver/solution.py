@@ -1,31 +1,35 @@
-"""Perfect play by backward induction, the ground truth that every agent is measured against.
+"""Perfect play, and the exact distance of a policy from it. Nothing is sampled.
 
-u(state)  = max over legal actions of u(next afterstate), or the utility of the final score if there is none
-u(afterstate) = sum over rolls of P(roll) u(state)
-advantage(pair) = u(next afterstate) - u(state), at most 0
+    u*(state)      = max over legal actions of u*(next afterstate), or the utility of the final score if there is none
+    u*(afterstate) = sum over rolls of P(roll) u*(state)
+    advantage(pair) = u*(next afterstate) - u*(state), at most 0
+
+    loss(state) = u*(state) - sum over actions of policy(action | state) u*(next afterstate)
+    regret      = u*(start) - u(start) = sum over states of visits(state) x loss(state)
+
+with u the utility under the policy. The second form of the regret is the performance difference lemma (Kakade and
+Langford, "Approximately optimal approximate reinforcement learning", 2002); it is the one reported, as it stays precise
+near 0.
 """
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import IntArray, cached_arrays, freeze
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_bool, check_integer
-from stb_gym.games import Game, words_of
+from stb_gym.games import Game, locate
 from stb_gym.messages import quoted
-from stb_gym.solver.evaluation import Evaluation
+from stb_gym.solver.induction import expected, expected_visits, is_as_good, optimal_pairs, optimise, score_chances
+from stb_gym.solver.measured import Measured, Mistake
 from stb_gym.solver.objectives import Objective
 from stb_gym.solver.policies import Playable, pair_weights
 from stb_gym.solver.tables import TurnTables, compile_game
-
-# Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
-# only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
-# those found in exact fractions. Utilities of both signs may cancel: there it is a share of the largest.
-TIE = 1e-10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -86,7 +90,7 @@ class Solution:
         """[S] the optimal action of lowest index, -1 at states without a legal action; a new array."""
         return self.tables.lowest_actions(self.optimal)
 
-    def evaluate(self, policy: Playable, illegal: str = "raise") -> Evaluation:
+    def evaluate(self, policy: Playable, illegal: str = "raise") -> "Evaluation":
         """Measure a policy against this solution exactly; nothing is solved again.
 
         Args:
@@ -132,13 +136,13 @@ class Solution:
             Columns of D rows: the position as in `afterstates`, "roll", "probability" of the roll, "choices" (the
             number of legal moves), "best" (the optimal moves in words) and "value" in the objective's unit.
         """
-        tables, words = self.tables, words_of(self.game)
+        tables = self.tables
         at = tables.decisions
         return tables.positions(tables.state_origin[at]) | {
-            "roll": [words.roll(tables.state_roll(state)) for state in at.tolist()],
+            "roll": [self.game.describe_roll(tables.state_roll(state)) for state in at.tolist()],
             "probability": tables.state_probability[at].tolist(),
             "choices": tables.choices[at].tolist(),
-            "best": tables.moves_in_words(self.optimal),
+            "best": tables.describe_moves(self.optimal),
             "value": self.state_values[at].tolist(),
         }
 
@@ -157,7 +161,7 @@ class Solution:
             >>> round(best.value_at(open=[2, 6]), 6), round(best.value_at(open=[2, 6], roll=8), 6)
             (5.969136, 0.0)
         """
-        progress, dice, roll = words_of(self.game).locate(where)
+        progress, dice, roll = locate(self.game, where)
         if roll is None:
             return self.afterstate_values.item(self.tables.index[progress, dice])
         return self.state_values.item(self.tables.find_state(progress, dice, roll))
@@ -181,13 +185,13 @@ class Solution:
             ['shut 4,5', 'shut 1,8']
         """
         tables = self.tables
-        progress, dice, roll = words_of(self.game).locate(where)
+        progress, dice, roll = locate(self.game, where)
         if roll is None:
             raise ValueError("moves are made after a throw: name the roll")
         pairs, losses = self.ranked_pairs(tables.find_state(progress, dice, roll))
         left = tables.pair_afterstate[pairs]
         return {
-            "move": [tables.move_in_words(pair, roll) for pair in pairs.tolist()],
+            "move": [tables.describe_move(pair, roll) for pair in pairs.tolist()],
             "leaves": tables.positions(left)["afterstate"],
             "value": self.afterstate_values[left].tolist(),
             "loss": losses.tolist(),
@@ -238,6 +242,151 @@ class Solution:
         return is_as_good(after, best, self.afterstate_utilities)
 
 
+@dataclass(frozen=True, eq=False, repr=False)
+class Evaluation(Measured):
+    """A policy measured against perfect play; values are in the objective's unit.
+
+    Attributes:
+        optimum: the solution that the policy is measured against.
+        weights: [P] the probability of every pair at its state.
+        illegal: [S] the probability of an illegal action at every state, which ends the turn with the worst score.
+        masked: whether the agent received masks or was masked; None if it is not known.
+    """
+
+    optimum: Solution
+    weights: FloatArray
+    illegal: FloatArray
+    masked: bool | None = None
+
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return self.optimum.tables
+
+    @cached_arrays
+    def visits(self) -> FloatArray:
+        """[S] expected visits of every state in a turn."""
+        return expected_visits(self.tables, self.weights)
+
+    @cached_property
+    def _illegal_utility(self) -> float:
+        return self.optimum.objective.illegal_utility(self.tables.final_score)
+
+    @cached_arrays
+    def utilities(self) -> tuple[FloatArray, FloatArray]:
+        """The expected utility of every afterstate [Y] and state [S] under the policy."""
+        final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
+        return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
+
+    @cached_property
+    def value(self) -> float:  # type: ignore[override]
+        """Expected value of a turn."""
+        by_afterstate, _ = self.utilities
+        return float(self.optimum.objective.sign * by_afterstate[self.tables.start])
+
+    @cached_arrays
+    def loss(self) -> FloatArray:
+        """[S] the loss of the policy's choice at each state, if play were perfect afterwards."""
+        lost = -self.tables.sum_at_states(self.weights * self.optimum.advantage.astype(float))
+        lost_by_illegal = self.optimum.state_utilities.astype(float) - self._illegal_utility
+        return np.maximum(lost + self.illegal * lost_by_illegal, 0)
+
+    @cached_property
+    def regret(self) -> float:
+        """What the policy loses against perfect play, 0 or more."""
+        return float(self.visits @ self.loss)
+
+    @cached_property
+    def random_value(self) -> float:
+        """Expected value of a turn of uniformly random legal play."""
+        return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.num_states)).value
+
+    @cached_arrays
+    def _departs(self) -> NDArray[Any]:
+        """[D] the probability that the policy takes an action that is not optimal."""
+        departs = self.tables.sum_at_states(self.weights * ~self.optimum.optimal) + self.illegal
+        return departs[self.tables.decisions]
+
+    @cached_property
+    def agreement(self) -> float:
+        """The share of states with a legal action at which the policy's action is optimal."""
+        return float(1 - self._departs.mean())
+
+    @cached_property
+    def agreement_by_visits(self) -> float:
+        """The same with each state weighted by its visits: the share of moves in play that are optimal."""
+        visits = self.visits[self.tables.decisions]
+        return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
+
+    @cached_property
+    def score_distribution(self) -> dict[int, float]:
+        """The probability of every final score that can occur, best first."""
+        probability = score_chances(self.tables, self.visits)
+        probability[-1] += self.illegal_mass
+        return {int(self.tables.scores[i]): float(probability[i]) for i in np.flatnonzero(probability)}
+
+    @cached_property
+    def illegal_mass(self) -> float:
+        """The probability that a turn ends with an illegal action."""
+        return min(float(self.visits @ self.illegal), 1.0)  # rounding may exceed 1
+
+    @cached_property
+    def mean_throws(self) -> float:
+        """Expected number of throws in a turn."""
+        return float(self.visits @ (self.tables.dice[self.tables.state_origin] > 0))
+
+    def _costliest(self, limit: int | None) -> list[Mistake]:
+        cost = self.visits * self.loss
+        order = np.argsort(-cost, kind="stable")[: np.count_nonzero(cost)][:limit]
+        best = self.optimum.policy
+        wrong = self.weights * ~self.optimum.optimal
+        mistakes = []
+        for state in order.tolist():
+            pair = max(self.tables.pairs_of(state), key=wrong.item)
+            is_legal = wrong[pair] >= self.illegal[state]
+            plays = int(self.tables.pair_action[pair]) if is_legal else None
+            position = self.tables.describe_state(state)
+            visits, loss = float(self.visits[state]), float(self.loss[state])
+            mistakes.append(Mistake(state, position, plays, int(best[state]), visits, loss))
+        return mistakes
+
+    def decisions(self) -> dict[str, list[Any]]:
+        """Return what the policy does at every state that has a move, as columns.
+
+        Returns:
+            The columns of `Solution.decisions` (D rows), then "plays" (every move that the policy may make there, or
+            "an illegal action"), "loss", "visits" (expected visits in a turn of the policy) and "cost" (loss times
+            visits; they sum to the regret).
+        """
+        at = self.tables.decisions
+        plays = self.tables.describe_moves(self.weights > 0)
+        for row in np.flatnonzero(self.illegal[at] > 0).tolist():
+            plays[row] = f"{plays[row]} or an illegal action" if plays[row] else "an illegal action"
+        return self.optimum.decisions() | {
+            "plays": plays,
+            "loss": self.loss[at].tolist(),
+            "visits": self.visits[at].tolist(),
+            "cost": (self.visits * self.loss)[at].tolist(),
+        }
+
+    def departures(self) -> dict[str, list[Any]]:
+        """Return the rows of `decisions` where the policy plays a move that is not optimal, greatest loss first.
+
+        Example:
+            >>> import stb_gym
+            >>> game = stb_gym.ShutTheBox()
+            >>> departures = stb_gym.evaluate(game, stb_gym.strategy(game, "biggest-first")).departures()
+            >>> len(departures["loss"]), departures["afterstate"][0], departures["roll"][0], departures["best"][0]
+            (210, 'open 1,2,4,5,8,9', '12', 'shut 4,8')
+        """
+        order = np.argsort(-self.loss[self.tables.decisions], kind="stable")
+        rows = order[self._departs[order] > 0].tolist()
+        return {name: [values[row] for row in rows] for name, values in self.decisions().items()}
+
+
 def afterstate_arrays(progress: IntArray, dice: IntArray | int) -> tuple[IntArray, IntArray]:
     """Return progress and dice [B] as arrays of one shape.
 
@@ -265,34 +414,3 @@ def solve_tables(game: Game, objective: Objective, *, worst: bool = False, exact
     utility: NDArray[Any] = goal.utilities(tables.final_score)
     utility = np.array([Fraction(u) for u in utility.tolist()], object) if exact else utility.astype(float)
     return Solution(tables, goal, *optimise(tables, utility))
-
-
-def optimise(tables: TurnTables, utility: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the greatest expected utility of every afterstate [Y, *K] and state [S, *K].
-
-    Args:
-        tables: the arrays of the game.
-        utility: [Y, *K] the utility of a turn that ends at the afterstate; K utilities are solved for at once.
-    """
-    return tables.sweep(utility, lambda after, level: level.reduce(np.maximum, after))
-
-
-def optimal_pairs(
-    tables: TurnTables, afterstate_utilities: NDArray[Any], state_utilities: NDArray[Any]
-) -> NDArray[np.bool_]:
-    """Return [P, *K] True for every pair that is as good as the best of its state."""
-    return is_as_good(tables.after_pairs(afterstate_utilities), tables.at_pairs(state_utilities), afterstate_utilities)
-
-
-def is_as_good(after: NDArray[Any], best: NDArray[Any], utility: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return [P, *K] True where moves are as good as the best ones: equal fractions, or floats that differ by rounding.
-
-    Args:
-        after: [P, *K] the utility of each move.
-        best: [P, *K] the utility of the best move of the same state.
-        utility: [Y, *K] the utilities of all afterstates, which say how large rounding errors may be.
-    """
-    if utility.dtype == object:
-        return np.asarray(after == best, np.bool_)
-    both_signs = utility.min(initial=0) < 0 < utility.max(initial=0)
-    return np.asarray(abs(after - best) <= TIE * (abs(utility).max() if both_signs else abs(best)), np.bool_)

@@ -3,7 +3,7 @@
 Where a strategy calls several moves equal, it plays the lowest action.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, freeze
 from stb_gym.checks import check_choice
-from stb_gym.games import Entry, Game, Heuristic, Moves, entry_of, follow_registrations, perfect_score, words_of
+from stb_gym.games import Game, Heuristic, Moves, entry_of, perfect_score
+from stb_gym.solver.induction import optimal_pairs, optimise
 from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
-from stb_gym.solver.solution import optimal_pairs, optimise, solve_tables
+from stb_gym.solver.solution import solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
+from stb_gym.words import words_of
 
 TARGETS_AT_ONCE = 64  # scores to beat that are solved for side by side, which bounds memory
 
@@ -159,10 +161,8 @@ def table_strategy(game: Game, name: str) -> Policy:
     return COMMON[name][1](compile_game(game))
 
 
-def _refuse_common_names(entry: Entry) -> None:
-    for name in entry.heuristics:
+def refuse_names_of_strategies(names: Iterable[str]) -> None:
+    """Raise ValueError if one of the names of heuristics is that of a strategy of every game."""
+    for name in names:
         if name in COMMON:
             raise ValueError(f"every game has a strategy {name}: give the heuristic another name")
-
-
-follow_registrations(_refuse_common_names)

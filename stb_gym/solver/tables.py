@@ -7,7 +7,6 @@ first, is backward induction:
     u(afterstate) = sum over rolls of P(roll) u(state)
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import groupby, islice
@@ -18,8 +17,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import guarded
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
-from stb_gym.games import Afterstate, Game, Roll, Rolls, rolls, walk, words_of
-from stb_gym.tracking import tracked
+from stb_gym.games import Afterstate, Game, Roll, Rolls, rolls, walk
 
 Policy = NDArray[Any]  # [S] actions or [S, A] probabilities: see `stb_gym.solver.policies`
 
@@ -231,17 +229,15 @@ class TurnTables:
 
     def describe_state(self, state: int) -> str:
         """Return a state in words."""
-        afterstate = self.state_origin[state]
-        return words_of(self.game).state(
-            int(self.progress[afterstate]), int(self.dice[afterstate]), self.state_roll(state)
-        )
+        origin = self.state_origin[state]
+        return self.game.describe_state(int(self.progress[origin]), int(self.dice[origin]), self.state_roll(state))
 
-    def move_in_words(self, pair: int, roll: Roll | None = None) -> str:
+    def describe_move(self, pair: int, roll: Roll | None = None) -> str:
         """Return the move of a pair in words, such as "keep 2 (3 1)"; without the dice if no roll is given."""
-        words, goes_on = words_of(self.game), bool(self.dice[self.pair_afterstate[pair]] > 0)
-        return words.move_in_words(words.move(int(self.pair_action[pair]), goes_on), roll)
+        goes_on = bool(self.dice[self.pair_afterstate[pair]] > 0)
+        return self.game.describe_move(int(self.pair_action[pair]), goes_on, roll)
 
-    def moves_in_words(self, marked: NDArray[np.bool_]) -> list[str]:
+    def describe_moves(self, marked: NDArray[np.bool_]) -> list[str]:
         """Return the marked moves of every state that has a move, such as "shut 3,5 or shut 8".
 
         Args:
@@ -250,7 +246,7 @@ class TurnTables:
         Returns:
             [D] strings, "" where no move is marked.
         """
-        moves = map(self.move_in_words, np.flatnonzero(marked).tolist())
+        moves = map(self.describe_move, np.flatnonzero(marked).tolist())
         counts = self.reduce(np.add, marked.astype(int)).tolist()
         return [" or ".join(islice(moves, count)) for count in counts]
 
@@ -264,35 +260,10 @@ class TurnTables:
             Columns of M rows: "afterstate" in words, and in Shut the Box "open" and "dice", in Threes "points" and
                 "dice".
         """
-        words = words_of(self.game)
+        game = self.game
         positions = zip(self.progress[afterstates].tolist(), self.dice[afterstates].tolist(), strict=True)
-        rows = [{"afterstate": words.afterstate(*position), **words.where(*position)} for position in positions]
-        return {name: [row[name] for row in rows] for name in ("afterstate", *words.where(*self.game.start()))}
-
-    def sweep(
-        self, utility: NDArray[Any], choose: Callable[[NDArray[Any], Level], NDArray[Any]]
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Run backward induction.
-
-        Args:
-            utility: [Y, *K] the utility of a turn that ends at the afterstate; any dtype, objects such as fractions
-                too.
-            choose: given the values [e, *K] of a level's pairs and the level, returns the values [L, *K] of its
-                live states.
-
-        Returns:
-            The expected utility [Y, *K] of every afterstate before its throw, and [S, *K] of every state.
-        """
-        value = np.empty_like(utility)
-        state_values = utility.take(self.state_origin, axis=0)
-        for level in tracked(self.levels, "levels of positions solved", "levels", len(self.levels)):
-            at_states, counts = state_values[level.states], level.rolls.counts
-            at_states[level.live] = choose(value.take(self.pair_afterstate[level.pairs], axis=0), level)
-            # Whole counts, divided last, keep what is certain at exactly 1, and fractions exact.
-            by_roll = at_states.reshape(-1, len(counts), *utility.shape[1:])
-            weighted = by_roll @ counts if by_roll.ndim == 2 else np.moveaxis(by_roll, 1, -1) @ counts
-            value[level.afterstates] = weighted / len(level.rolls.of_throw)
-        return value, state_values
+        rows = [{"afterstate": game.describe_afterstate(*at), **game.options_at(*at)} for at in positions]
+        return {name: [row[name] for row in rows] for name in ("afterstate", *game.options_at(*game.start()))}
 
 
 def _as_bytes(rows: NDArray[np.uint8]) -> list[bytes]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
-from stb_gym.games import words_of
+from stb_gym.games import locate
 from stb_gym.solver.solution import Solution
 
 DEEPEST = 3  # throws
@@ -73,7 +73,7 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
           shut 1,8 -> open 4,5: 7.02778, loss 0.138889
     """
     check_integer("depth", depth, 1, DEEPEST)
-    tables, words = solution.tables, words_of(solution.game)
+    tables, game = solution.tables, solution.game
     made = count(1)
 
     def branch(label: str, value: Any, below: Iterable[Branch] = (), **about: Any) -> Branch:
@@ -86,8 +86,8 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
         pairs, losses = solution.ranked_pairs(state)
         for pair, loss in zip(pairs.tolist(), losses.tolist(), strict=True):
             left = tables.pair_afterstate[pair]
-            move = tables.move_in_words(pair, tables.state_roll(state))
-            afterstate = words.afterstate(int(tables.progress[left]), int(tables.dice[left]))
+            move = tables.describe_move(pair, tables.state_roll(state))
+            afterstate = game.describe_afterstate(int(tables.progress[left]), int(tables.dice[left]))
             below = rolls_below(left, throws) if throws and tables.dice[left] else ()
             yield branch(move, solution.afterstate_values[left], below, afterstate=afterstate, loss=float(loss))
 
@@ -96,7 +96,7 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
         states = np.array(tables.states_of(afterstate))
         has_move = tables.choices[states] > 0
         for state in states[has_move].tolist():
-            roll, probability = words.roll(tables.state_roll(state)), float(tables.state_probability[state])
+            roll, probability = game.describe_roll(tables.state_roll(state)), float(tables.state_probability[state])
             below = moves_below(state, throws - 1)
             yield branch(f"roll {roll}", solution.state_values[state], below, probability=probability)
         if not has_move.all():
@@ -104,11 +104,15 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
             value = solution.state_values[without_move[0]]  # each has that of a turn that ends here
             yield branch("no move", value, probability=float(tables.state_probability[without_move].sum()))
 
-    progress, dice, roll = words.locate(where)
+    progress, dice, roll = locate(game, where)
     if roll is None:
         afterstate = tables.index[progress, dice]
         return branch(
-            words.afterstate(progress, dice), solution.afterstate_values[afterstate], rolls_below(afterstate, depth)
+            game.describe_afterstate(progress, dice),
+            solution.afterstate_values[afterstate],
+            rolls_below(afterstate, depth),
         )
     state = tables.find_state(progress, dice, roll)
-    return branch(words.state(progress, dice, roll), solution.state_values[state], moves_below(state, depth - 1))
+    return branch(
+        game.describe_state(progress, dice, roll), solution.state_values[state], moves_below(state, depth - 1)
+    )

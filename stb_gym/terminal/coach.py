@@ -20,10 +20,11 @@ import numpy as np
 
 from stb_gym.arrays import FloatArray
 from stb_gym.console import GREEN, RED, Column, Table
-from stb_gym.games import Game, words_of
+from stb_gym.games import Game
 from stb_gym.rounds import Reply, RoundEvaluation
 from stb_gym.solver import Choice, Move, PerfectPlay, Standing, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
+from stb_gym.words import words_of
 
 CAUSES = ("others", "luck", "choices")
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from stb_gym.checks import check_integer
 from stb_gym.console import say
-from stb_gym.games import Game, words_of
+from stb_gym.games import Game
 from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Account, Coach, RoundCoach, coach_alone
@@ -23,6 +23,7 @@ from stb_gym.terminal.turns import (
     take_turn,
 )
 from stb_gym.terminal.watching import by_policy
+from stb_gym.words import words_of
 
 HELP, HINT, LEAVE = ("?", "help"), ("hint", "h"), ("q", "quit")
 CAN_BE_TYPED = "Type ? for your moves, hint for advice, q to leave."

@@ -7,9 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from stb_gym.console import at_terminal, say
-from stb_gym.games import Game, Roll, drawn_dice, perfect_score, throw_faces, words_of
+from stb_gym.games import Game, Roll, locate, perfect_score, throw_faces
 from stb_gym.rounds import TIES, Round
 from stb_gym.solver import Move, Standing, legal_moves
+from stb_gym.words import drawn_dice, words_of
 
 Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
 Dice = np.random.Generator | Iterator[Throw]
@@ -62,7 +63,6 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     Raises:
         ValueError: if a given throw is impossible at its position.
     """
-    words = words_of(game)
     progress, left = game.start()
     while left > 0:
         if isinstance(dice, np.random.Generator):
@@ -72,9 +72,9 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
         if throw is None:
             break
         try:
-            _, _, roll = words.locate({**words.where(progress, left), "roll": throw})
+            _, _, roll = locate(game, {**game.options_at(progress, left), "roll": throw})
         except ValueError as error:
-            raise ValueError(f"the throw at {words.afterstate(progress, left)}: {error}") from None
+            raise ValueError(f"the throw at {game.describe_afterstate(progress, left)}: {error}") from None
         assert roll is not None
         faces = (throw,) if isinstance(throw, int | np.integer) else tuple(throw)
         position = Position(progress, left, faces, roll, legal_moves(game, progress, left, roll))
@@ -89,22 +89,22 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
 def goes_on_at(game: Game, steps: Sequence[Step]) -> str:
     """Return the afterstate, in words, at which the given throws ran out; "" if the turn is over."""
     progress, dice = steps[-1].leaves if steps else game.start()
-    return words_of(game).afterstate(progress, dice) if dice else ""
+    return game.describe_afterstate(progress, dice) if dice else ""
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
     """Return the dice, the move and the afterstate it leads to."""
-    words, (position, move) = words_of(game), step
-    return words.throw(position.faces), moves_in_words(game, position, [move]), words.afterstate(*step.leaves)
+    position, move = step
+    return (
+        words_of(game).throw(position.faces),
+        moves_in_words(game, position, [move]),
+        game.describe_afterstate(*step.leaves),
+    )
 
 
 def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None], separator: str = " or ") -> str:
     """Return moves at a position in words; None is "no move"."""
-    words = words_of(game)
-    texts = [
-        words.move_in_words(words.move(move.action, goes_on=move.dice > 0), position.roll) if move else "no move"
-        for move in moves
-    ]
+    texts = [game.describe_move(move.action, move.dice > 0, position.roll) if move else "no move" for move in moves]
     return separator.join(texts)
 
 

@@ -11,7 +11,7 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.console import say
 from stb_gym.files import write_aside
-from stb_gym.games import Game, Picture, below, needed, words_of
+from stb_gym.games import Game
 from stb_gym.rounds import Round
 from stb_gym.solver import Goal, Move, Policy, RulePolicy, compile_game, pair_weights
 from stb_gym.solving import solve, strategy
@@ -29,6 +29,7 @@ from stb_gym.terminal.turns import (
     step_in_words,
     take_turn,
 )
+from stb_gym.words import Picture, below, needed, words_of
 
 THROWN, MOVED, ENDED = 0.9, 1.6, 3.0  # seconds that a picture is shown
 PALETTE_SIZE = 48  # colours of a picture
@@ -185,7 +186,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
         _, plays, leaves = step_in_words(game, step)
         rows.append(
             {
-                "roll": words_of(game).roll(step.position.roll),
+                "roll": game.describe_roll(step.position.roll),
                 "plays": plays,
                 "leaves": leaves,
                 "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),

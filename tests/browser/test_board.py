@@ -8,10 +8,11 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, solve, strategy
-from stb_gym.games import entry_of, words_of
+from stb_gym.games import entry_of
 from stb_gym.measure import bundled_policies
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game, expected, pair_weights
+from stb_gym.words import words_of
 from tests.browser.acting import arrive, click, see_heading
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}

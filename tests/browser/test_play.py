@@ -8,9 +8,9 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.games import words_of
 from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
+from stb_gym.words import words_of
 from tests.browser.acting import arrive, axis, click, moved, moves_of, play, roll, roll_button, see_heading
 from tests.browser.conftest import visiting
 

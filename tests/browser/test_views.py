@@ -7,8 +7,8 @@ import pytest
 from playwright.sync_api import expect
 
 from stb_gym import ShutTheBox, solve, strategy
-from stb_gym.games import words_of
 from stb_gym.solver import compile_game
+from stb_gym.words import words_of
 from tests.browser.acting import arrive, axis, click, moves_of, see_heading
 
 BOX = ShutTheBox()

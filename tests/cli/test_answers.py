@@ -80,7 +80,7 @@ LARGE = "shut-the-box --tiles 8 --faces 5 --one-die low-sum"
 )
 def test_large_boxes_have_the_same_answers(ask, words):
     expected = ask(words)
-    with patch("stb_gym.games.walk.LARGEST_TABLE", 1000):
+    with patch("stb_gym.games.afterstates.LARGEST_TABLE", 1000):
         assert not fits(ShutTheBox(tiles=8, faces=5, one_die="low-sum"))
         found = ask(words)
     for answer in (expected, found):

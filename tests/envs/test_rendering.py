@@ -13,7 +13,7 @@ from PIL import ImageDraw
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv
-from stb_gym.games import words_of
+from stb_gym.words import words_of
 
 NINE = ShutTheBox()
 

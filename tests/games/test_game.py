@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from stb_gym import Game, ShutTheBox, Threes, games
+from stb_gym import Game, ShutTheBox, Threes, games, register_game
 from stb_gym.games import check_game, fits, make_game, rolls, rule, rules_of, throw_faces, title, walk
 from tests import twins
 
@@ -115,7 +115,7 @@ MISTAKES = {
 
 @pytest.mark.parametrize("method", MISTAKES)
 def test_mistakes_in_rules_are_refused_by_the_name_of_the_method(method, snapshot, monkeypatch):
-    monkeypatch.setattr(games.walk, "LARGEST_TABLE", 20_000)
+    monkeypatch.setattr(games.afterstates, "LARGEST_TABLE", 20_000)
     messages = []
     for value in MISTAKES[method]:
         with pytest.raises(ValueError, match=f"{method}|positions") as refused:
@@ -135,4 +135,4 @@ def test_rules_must_be_frozen_dataclasses():
 def test_registered_rules_are_checked_with_their_defaults():
     wrong = type("Wrong", (Coins,), {"roll_of": lambda game, throw: throw[-1:] if game.dice > 1 else throw})
     with pytest.raises(ValueError, match="roll_of"):
-        games.register_game(dataclass(frozen=True, repr=False)(wrong))
+        register_game(dataclass(frozen=True, repr=False)(wrong))

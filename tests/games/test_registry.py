@@ -2,37 +2,20 @@
 
 from dataclasses import dataclass
 from typing import ClassVar
-from unittest.mock import patch
 
 import pytest
 
 from stb_gym import Game, ShutTheBox, Threes, register_game, strategies, strategy
-from stb_gym.games import (
-    GAMES,
-    BoxWords,
-    Variant,
-    Words,
-    check_game,
-    entry_of,
-    follow_registrations,
-    game_of,
-    registry,
-    rules_class_of,
-    words_of,
-)
+from stb_gym.games import GAMES, Variant, check_game, entry_of, game_of, registry, rules_class_of
+from stb_gym.words import BoxWords, Words, words_of
 from tests.twins import MostThrees
 
-
-@pytest.fixture(autouse=True)
-def _forget_games():
-    """Forget at the end of a test which games it registered."""
-    with patch.dict(GAMES), patch.dict(registry._ENTRIES), patch.object(registry, "_followers", []):
-        yield
+pytestmark = pytest.mark.usefixtures("own_games")
 
 
 class Heads(Words):
-    def afterstate(self, progress, dice):
-        return f"{progress} heads"
+    def score(self, points):
+        return f"{points} heads"
 
 
 def keep_all(game, moves):
@@ -43,34 +26,16 @@ def keep_all(game, moves):
 def test_a_registered_game_is_known():
     assert [type(words_of(game)) for game in (MostThrees(), ShutTheBox())] == [Words, BoxWords]
     belongings = {
-        "words": Heads,
         "heuristics": {"keep-all": keep_all},
         "variants": {"two": Variant({"dice": 2}, "Two dice.")},
-        "environments": {"MostTwo-v1": {"dice": 2, "objective": "at-least:3"}},
-        "reward_thresholds": {"MostTwo-v1": 0.5},
+        "environments": {"MostTwo-v1": {"dice": 2, "objective": "at-least:3", "reward_threshold": 0.5}},
     }
-    register_game(MostThrees, **belongings)
+    register_game(MostThrees, words=Heads, **belongings)
     assert game_of("most-threes", {"dice": 2}) == MostThrees(dice=2)
     assert entry_of(MostThrees) == entry_of(MostThrees(dice=3)) == registry.Entry(MostThrees, **belongings)
-    assert words_of(MostThrees()).afterstate(3, 1) == "3 heads"
+    assert words_of(MostThrees()).score(3) == "3 heads"
     assert strategies(MostThrees())["keep-all"] == "Keep all dice at once."
     assert (strategy(MostThrees(dice=2), "keep-all") == strategy(Threes(dice=2), "take-all")).all()
-
-
-def test_followers_see_every_game_and_may_refuse_it():
-    seen = []
-
-    def follow(entry):
-        seen.append(entry.rules)
-        if entry.rules is MostThrees:
-            raise ValueError("taken")
-
-    follow_registrations(follow)
-    with pytest.raises(ValueError, match="taken"):
-        register_game(MostThrees)
-    assert seen == [ShutTheBox, Threes, MostThrees]
-    assert "most-threes" not in GAMES
-    assert entry_of(MostThrees).environments == {}
 
 
 def named(name):

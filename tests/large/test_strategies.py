@@ -30,7 +30,7 @@ def test_strategies_that_need_tables_are_refused(name):
 
 
 def test_boxes_too_large_for_tables_are_measured_by_boards(monkeypatch):
-    monkeypatch.setattr("stb_gym.games.walk.LARGEST_TABLE", 1000)
+    monkeypatch.setattr("stb_gym.games.afterstates.LARGEST_TABLE", 1000)
     found = evaluate(NINE, strategy(NINE, "fewest-then-biggest"), "shut")
     assert isinstance(found, LargeEvaluation)
     assert found.value == found.shut_probability == pytest.approx(0.0699922778, abs=1e-10)

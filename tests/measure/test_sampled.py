@@ -164,7 +164,7 @@ def test_a_function_may_remember_its_turns():
 @pytest.mark.parametrize("agent", [first_legal, careless_anywhere])
 def test_tables_and_boards_measure_the_same(game, agent, monkeypatch):
     one = RegretMeter(game).sample(agent, 1000)
-    monkeypatch.setattr("stb_gym.games.walk.LARGEST_TABLE", 1000)
+    monkeypatch.setattr("stb_gym.games.afterstates.LARGEST_TABLE", 1000)
     meter = RegretMeter(game)
     other = meter.sample(agent, 1000)
     assert not meter.is_exact

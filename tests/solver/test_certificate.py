@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, certify, solve
-from stb_gym.games import walk, words_of
+from stb_gym.games import walk
 from stb_gym.solver import (
     certificate,
     check_bellman,
+    induction,
     objective_of,
-    solution,
 )
 from stb_gym.solver.certificate import values_of
 from tests import reference
@@ -58,12 +58,14 @@ def test_the_hash_is_that_of_the_saved_file(tmp_path):
 @pytest.mark.parametrize("error", [Fraction(1, 10**40), Fraction(-1, 10**40)])
 def test_a_wrong_value_is_refused_where_it_is(game, error):
     """A wrong afterstate is named itself, or a state whose best move leads there."""
-    (afterstates, states), words = values_of(solve(game, exact=True)), words_of(game)
+    afterstates, states = values_of(solve(game, exact=True))
     for state, value in states.items():
-        with pytest.raises(ValueError, match=f"at {words.state(*state)}: the value is {value}, not {value + error}$"):
+        with pytest.raises(
+            ValueError, match=f"at {game.describe_state(*state)}: the value is {value}, not {value + error}$"
+        ):
             check_bellman(game, "score", afterstates, {**states, state: value + error})
     for afterstate, value in afterstates.items():
-        itself = f"{words.afterstate(*afterstate)}: the value is {value}, not {value + error}"
+        itself = f"{game.describe_afterstate(*afterstate)}: the value is {value}, not {value + error}"
         where = itself if afterstate == game.start() else f"({itself}|roll)"
         with pytest.raises(ValueError, match=f"at .*{where}"):
             check_bellman(game, "score", {**afterstates, afterstate: value + error}, states)
@@ -97,5 +99,5 @@ def test_errors_of_floats_are_measured_at_states_and_nodes(monkeypatch, name):
 
 
 def test_optimal_actions_that_differ_are_reported(monkeypatch):
-    monkeypatch.setattr(solution, "TIE", 0.2)
+    monkeypatch.setattr(induction, "TIE", 0.2)
     assert not certify(ShutTheBox(tiles=6)).optimal_actions_agree

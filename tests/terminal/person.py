@@ -6,7 +6,7 @@ import subprocess
 import sys
 import time
 
-from stb_gym.games import words_of
+from stb_gym.games import locate
 from stb_gym.solver import legal_moves
 from stb_gym.terminal.turns import Position
 from tests import PATIENCE
@@ -43,5 +43,5 @@ def sit_down(*arguments, keys):
 
 def position_at(game, **where):
     """Return the position that a person's words name."""
-    progress, dice, roll = words_of(game).locate(where)
+    progress, dice, roll = locate(game, where)
     return Position(progress, dice, (), roll, legal_moves(game, progress, dice, roll))

@@ -10,7 +10,7 @@ from typing import Any
 from stb_gym.arguments import checked
 from stb_gym.arrays import INTEGER
 from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, ask
-from stb_gym.games.rolls import rolls
+from stb_gym.games.throws import rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import below, drawn_dice, words_of
-from stb_gym.games.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
+from stb_gym.words import below, drawn_dice, words_of
+from stb_gym.words.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
 
 ALL, SOME = 0b111111111, 0b010011001
 BOX, FIVE_DICE = words_of(ShutTheBox()), words_of(Threes())

@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.games import walk, words_of
+from stb_gym.games import locate, walk
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.games.threes import MOON
+from stb_gym.words import Words, words_of
 from tests.twins import MostThrees, games
 
 ALL, SOME = board_of(range(1, 10)), board_of([1, 4, 5, 8])
@@ -37,17 +38,17 @@ DESCRIBED = {
 def test_description(game, positions, snapshot):
     words = words_of(game)
     lines = [words.introduction(), words.how_to_play(), *words.notes, words.perfection]
-    lines += [words.prompt, *map(str, words.positions.items())]
+    lines += [words.prompt, *map(str, game.position_options.items())]
     lines += [f"{words.score(points)}; {words.goal(points)}; {words.ended(points)}" for points in (0, 1, 18)]
     for progress, dice, faces in positions:
         roll = game.roll_of(faces) if faces else ()
-        lines += ["", words.state(progress, dice, roll), words.throw(faces), words.text(progress, dice, faces)]
+        lines += ["", game.describe_state(progress, dice, roll), words.throw(faces), words.text(progress, dice, faces)]
         moves = game.moves((progress, dice), roll) if dice else {}
         for action in moves:
-            move = words.move(action)
-            brief = words.move(action, goes_on=False)
-            assert words.understood(words.move_in_words(brief)) == words.typed_as(action) or not words.typed_as(action)
-            lines.append(f"{move}: {words.move_in_words(move)}; {words.move_in_words(brief, roll)}")
+            typed = game.describe_move(action, goes_on=False)
+            assert type(words) is Words or words.typed_as(action) in ("", words.understood(typed))
+            brief = game.describe_move(action, False, roll)
+            lines.append(f"{words.move(action)}: {game.describe_move(action)}; {brief}")
         if not any(map(words.typed_as, moves)):
             lines.append(words.no_move(progress, dice, faces))
     assert "\n".join(lines) == snapshot
@@ -67,21 +68,20 @@ def test_numbers_that_are_typed_are_sorted_and_other_text_stays(typed, understoo
 
 @given(games())
 def test_positions_are_located_by_their_words(game):
-    words = words_of(game)
     for progress, dice in (afterstate for afterstate in walk(game) if afterstate[1]):
-        where = words.where(progress, dice)
-        assert words.locate(where) == (progress, dice, None)
+        where = game.options_at(progress, dice)
+        assert locate(game, where) == (progress, dice, None)
         for faces in product((1, game.faces), repeat=dice):
-            assert words.locate({**where, "roll": faces}) == (progress, dice, game.roll_of(faces))
+            assert locate(game, {**where, "roll": faces}) == (progress, dice, game.roll_of(faces))
 
 
 @pytest.mark.parametrize(
     ("game", "where", "located"),
     [
         (PLAIN, {}, (0, 3, None)),
-        (PLAIN, {"progress": 5}, (5, 2, None)),
-        (PLAIN, {"progress": 5, "roll": 6}, (5, 1, (6,))),
-        (PLAIN, {"progress": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
+        (PLAIN, {"points": 5}, (5, 2, None)),
+        (PLAIN, {"points": 5, "roll": 6}, (5, 1, (6,))),
+        (PLAIN, {"points": np.int64(5), "roll": [6, 3]}, (5, 2, (3, 6))),
         (BOX, {"roll": [5, 1]}, (ALL, 2, (6,))),
         (BOX, {"open": 4}, (0b1000, 2, None)),
         (ONE_DIE, {"open": [2, 1], "roll": 5}, (3, 2, (5,))),
@@ -92,7 +92,7 @@ def test_positions_are_located_by_their_words(game):
     ids=str,
 )
 def test_what_is_not_named_is_that_of_the_start(game, where, located):
-    assert words_of(game).locate(where) == located
+    assert locate(game, where) == located
 
 
 @pytest.mark.parametrize(
@@ -100,9 +100,9 @@ def test_what_is_not_named_is_that_of_the_start(game, where, located):
     [
         (PLAIN, "open", [[1]]),
         (PLAIN, "dice", [4]),
-        (PLAIN, "progress", [19, "0"]),
+        (PLAIN, "points", [19, "0"]),
         (PLAIN, "roll", [[7, 1, 1], "123"]),
-        (BOX, "progress", [3]),
+        (BOX, "points", [3]),
         (BOX, "open", [[], [3, 3]]),
         (BOX, "roll", [13, [1, 7], [1, 2, 3], "7"]),
         (ShutTheBox(match="one-tile"), "roll", [5]),
@@ -116,4 +116,4 @@ def test_what_is_not_named_is_that_of_the_start(game, where, located):
 def test_positions_that_do_not_exist_are_refused(game, name, values):
     for value in values:
         with pytest.raises(ValueError, match=name):
-            words_of(game).locate({name: value})
+            locate(game, {name: value})

@@ -1,0 +1,51 @@
+"""Threes, described to people."""
+
+from typing import Any
+
+from stb_gym.games import Roll, Threes
+from stb_gym.games.threes import points_in_words
+from stb_gym.words.drawing import Picture, points_picture
+from stb_gym.words.words import Words
+
+
+class ThreesWords(Words):
+    """The description of Threes."""
+
+    game: Threes
+
+    prompt = "Keep how many dice? "
+    verb = "keep"
+
+    def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
+        """Return how many dice are kept."""
+        return {"keep": self.game.actions[action]}
+
+    def score(self, points: int) -> str:
+        """Return a number of points, or the moon."""
+        return points_in_words(points)
+
+    def how_to_play(self) -> str:
+        """Return how to play and how a turn is scored."""
+        free = f"; {self._free}" if self._free else ""
+        return "\n".join([f"Keep the lowest dice of every throw, at least one, until none is left{free}.", *self._moon])
+
+    @property
+    def notes(self) -> list[str]:
+        """What faces count, and the moon."""
+        free = f"A{self._free[1:]}, every other face its number." if self._free else "Every face counts its number."
+        return [free, *self._moon]
+
+    @property
+    def _free(self) -> str:
+        face = self.game.free_face
+        return f"a {face} counts nothing" if 1 <= face <= self.game.faces else ""
+
+    @property
+    def _moon(self) -> list[str]:
+        faces = self.game.faces
+        return [f"A first throw of nothing but {faces} is the moon, better than 0."] if self.game.moon else []
+
+    def picture(self, progress: int, dice: int, shown: Roll, caption: str = "") -> Picture:
+        """Return a picture of the points and the dice, with what each die counts."""
+        counts = [self.score(self.game.worth(face)) for face in shown]
+        return self._noted(points_picture(progress, dice, shown, self.game.dice, caption, counts))
