@@ -1,19 +1,14 @@
 """Solve a turn, evaluate policies and name strategies, by tables or, for boxes too large for them, by boards."""
 
-from typing import overload
-
 from stb_gym.games import Game, fits
-from stb_gym.large import LargeEvaluation, LargeSolution, evaluate_large, large_strategies, large_strategy, solve_large
+from stb_gym.large import large_strategies, large_strategy, solve_large
 from stb_gym.solver import (
-    AfterstateScorePolicy,
     Evaluation,
     GameOrEnv,
     Goal,
+    PerfectPlay,
     Playable,
-    Policy,
-    RulePolicy,
     Solution,
-    UniformRandom,
     objective_of,
     solve_tables,
     table_strategies,
@@ -34,6 +29,9 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         worst: minimise instead: the worst play.
         exact: compute in fractions.
 
+    Returns:
+        The value and the optimal actions of every position.
+
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
         ValueError: if there is no such objective, or the game is too large for tables.
@@ -47,11 +45,11 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
     """
     game, goal, _ = task_of(what, objective)
     if not fits(game):
-        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_large solves boxes without them")
+        raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_large(game) solves and evaluates it")
     return solve_tables(game, goal, worst=worst, exact=exact)
 
 
-def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: bool = False) -> Solution | LargeSolution:
+def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: bool = False) -> PerfectPlay:
     """Solve a turn of a game of any size, by tables if it fits.
 
     Args:
@@ -59,6 +57,9 @@ def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: boo
         objective: what is maximised, see `solve`.
         worst: minimise instead: the worst play.
         exact: compute in fractions.
+
+    Returns:
+        A `Solution`, or a `LargeSolution` of a box too large for tables.
 
     Raises:
         ValueError: if fractions are needed and the game is too large for tables.
@@ -71,30 +72,24 @@ def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: boo
     return solve_large(game, goal, worst=worst)
 
 
-@overload
-def evaluate(
-    what: GameOrEnv, policy: Policy, objective: Goal | None = None, illegal: str | None = None
-) -> Evaluation: ...
-@overload
-def evaluate(
-    what: GameOrEnv, policy: RulePolicy, objective: Goal | None = None, illegal: str | None = None
-) -> Evaluation | LargeEvaluation: ...
 def evaluate(
     what: GameOrEnv, policy: Playable, objective: Goal | None = None, illegal: str | None = None
-) -> Evaluation | LargeEvaluation:
+) -> Evaluation:
     """Solve a game and measure a policy against perfect play exactly.
 
     Args:
         what: the rules, or an environment, see `solve`.
-        policy: [S] actions or [S, A] probabilities; or a `AfterstateScorePolicy` or `UniformRandom`, which can be
-            measured on boxes of any size.
+        policy: [S] actions or [S, A] probabilities; or an `AfterstateScorePolicy` or `UniformRandom`.
         objective: what is maximised, see `solve`.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and for a game "raise".
 
+    Returns:
+        The exact value, regret, visits and costliest mistakes of the policy.
+
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, and as `Solution.evaluate` and `large.evaluate_large` do.
+        ValueError: if there is no such objective, if the game is too large for tables, and as `Solution.evaluate` does.
 
     Example:
         >>> import stb_gym
@@ -103,8 +98,6 @@ def evaluate(
         0.215747
     """
     game, goal, illegal = task_of(what, objective, illegal)
-    if isinstance(policy, AfterstateScorePolicy | UniformRandom) and not fits(game):
-        return evaluate_large(solve_large(game, goal), policy)
     return solve(game, goal).evaluate(policy, illegal)
 
 
@@ -113,6 +106,9 @@ def strategies(what: GameOrEnv) -> dict[str, str]:
 
     Args:
         what: the rules or an environment; boxes too large for tables have fewer strategies.
+
+    Returns:
+        A line on how each strategy plays, by name.
 
     Example:
         >>> import stb_gym

@@ -67,7 +67,7 @@ def objects():
     return [
         box, threes, Objective("squares", np.square), best, best.policy, best.tables, found, {"a": found}, meter,
         random_play, meter.sample(lambda observations, masks: masks.argmax(axis=1), 9), stb_gym.certify(threes), boards,
-        *singles, AfterstateScorePolicy(np.add), stb_gym.large.evaluate_large(boards, random_play),
+        *singles, AfterstateScorePolicy(np.add), boards.evaluate(random_play),
         *vectors, singles[0].unwrapped, singles[1].unwrapped, RecordRegret(singles[0]), VectorRecordRegret(vectors[0]),
         rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]), Standing(3,
         1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,

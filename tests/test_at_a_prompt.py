@@ -4,7 +4,7 @@ import pytest
 
 import stb_gym
 from stb_gym import RegretMeter, ShutTheBox, Threes, evaluate, solve, strategy
-from stb_gym.large import evaluate_large, large_strategy, solve_large
+from stb_gym.large import large_strategy, solve_large
 from stb_gym.measure import load_policy, pocket_card, simulate
 from stb_gym.rounds import Round, tournament
 from stb_gym.solver import compile_game
@@ -21,7 +21,7 @@ def test_the_lines_of_results(snapshot):
         compile_game(NINE),
         RegretMeter(NINE),
         evaluate(NINE, biggest),
-        evaluate_large(solve_large(NINE), large_strategy(NINE, "biggest-first")),
+        solve_large(NINE).evaluate(large_strategy(NINE, "biggest-first")),
         pocket_card(best, biggest, 20),
         ROUND.solve(),
         ROUND.evaluate(["optimal", "random", "optimal"]),

@@ -9,7 +9,6 @@ import stb_gym
 from stb_gym import Objective, RegretMeter, ShutTheBox, compare, evaluate, load_policy, solve, strategy
 from stb_gym.envs import TurnEnv
 from stb_gym.games import rolls
-from stb_gym.large import evaluate_large
 from stb_gym.measure import pocket_card
 from stb_gym.rounds import Round, RoundMeter, pars, series, tournament
 from stb_gym.solver import AfterstateScorePolicy, UniformRandom
@@ -60,7 +59,6 @@ MISTAKES = [
     lambda: Round(NINE).evaluate("optimal"),
     lambda: series(Round(NINE), "optimal", 2),
     lambda: tournament(NINE, "optimal"),
-    lambda: evaluate_large(NINE, UniformRandom()),
     lambda: evaluate(NINE, solve(NINE).policy + 100, illegal="end"),
     lambda: gym.make(ROUND, render_mode="ansi").unwrapped.render(),
     # Types that look alike, some of which a cache knows
@@ -74,7 +72,6 @@ MISTAKES = [
     # Objects of other classes, and texts that are long or control a terminal
     lambda: series(["optimal", "random"], ["optimal", "random"], 2),
     lambda: Round(NINE).solve().at(5),
-    lambda: evaluate_large({}, UniformRandom()),
     lambda: gym.make(ROUND).unwrapped.find_states(5),
     lambda: load_policy({}, NINE),
     lambda: load_policy("\x1b[31m\n" + "x" * 100_000, NINE),

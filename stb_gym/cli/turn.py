@@ -16,7 +16,6 @@ from cyclopts import Parameter
 from stb_gym.checks import check_choice, check_integer
 from stb_gym.files import write_aside
 from stb_gym.games import GAMES, Game, all_rules, entry_of, fits, locate, make_game, own_rules, rolls, title
-from stb_gym.large import LargeSolution, evaluate_large
 from stb_gym.measure import (
     RegretMeter,
     bundled_policies,
@@ -31,6 +30,7 @@ from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
 from stb_gym.rounds import Round
 from stb_gym.solver import (
+    Evaluation,
     Objective,
     Playable,
     Policy,
@@ -209,7 +209,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
     rows = []
     known = strategies(game)
     for name, plays in tracked(known.items(), "strategies evaluated", "strategies", len(known)):
-        found = _evaluate_against(best, strategy(game, name))
+        found = best.evaluate(strategy(game, name))
         worth = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **worth, "plays": plays})
     return heading(game, best.objective) | {"strategies": rows}
@@ -222,7 +222,7 @@ def _variant(changes: Game, name: str) -> Answer:
     try:
         game = make_game(type(changes), {**variant.fields, **own_rules(changes)})
         score, shut = perfect_play(game, "score"), perfect_play(game, "shut")
-        afterstates = score.tables.num_afterstates if isinstance(score, Solution) else score.utility.size
+        afterstates = score.num_afterstates
         found = {
             "rules": all_rules(game),
             "afterstates": afterstates,
@@ -260,10 +260,10 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         if exact:
             answer["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
         answer["shut_probability"] = best.evaluate(best.policy).shut_probability
-        answer |= {"afterstates": best.tables.num_afterstates, "decisions": len(best.tables.decisions)}
+        answer |= {"afterstates": best.num_afterstates, "decisions": len(best.tables.decisions)}
         values = [float(best.state_values[state]) for state in best.tables.states_of(best.tables.start)]
     else:
-        answer["afterstates"] = best.utility.size
+        answer["afterstates"] = best.num_afterstates
         sign = best.objective.sign
         values = [sign * choice_at(best, progress, dice, roll).utility + 0.0 for roll in first_rolls]
     return answer | {"by_first_roll": dict(zip(map(game.describe_roll, first_rolls), values, strict=True))}
@@ -375,19 +375,13 @@ def evaluate(
     plays: Any = player_of(game, policy, illegal)
     if isinstance(plays, str):
         plays = turn.rules.policy(plays, turn.standing) if turn else strategy(game, plays)
-    found = _evaluate_against(best, plays, illegal)
+    found = best.evaluate(plays, illegal)
     answer = heading(game, found.optimum.objective, turn) | _numbers(policy, found)
     if departures:
+        assert isinstance(found, Evaluation)  # the game has tables
         columns = found.departures()
         answer["departures"] = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
     return answer
-
-
-def _evaluate_against(best: Solution | LargeSolution, policy: Any, illegal: str = "raise") -> Any:
-    """Return the evaluation of a policy by tables or, if perfect play is known by boards, by these."""
-    if isinstance(best, Solution):
-        return best.evaluate(policy, illegal)
-    return evaluate_large(best, policy)
 
 
 def _numbers(policy: str, found: Any) -> Answer:

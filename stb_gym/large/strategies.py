@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice
 from stb_gym.games import Game, entry_of
-from stb_gym.large.solve import LargeSolution, solve_large
+from stb_gym.large.solution import LargeSolution, solve_large
 from stb_gym.solver import AfterstateScorePolicy, RulePolicy, UniformRandom, table_strategies
 
 TIE_BITS = 33  # utilities equal in so many bits count as equal: about the tolerance `TIE` of `stb_gym.solver`

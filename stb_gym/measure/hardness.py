@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from stb_gym.games import Game, fits
-from stb_gym.large import evaluate_large, solve_large
-from stb_gym.large.solve import values_of_random_play
+from stb_gym.large import solve_large
+from stb_gym.large.solution import values_of_random_play
 from stb_gym.solver import (
     AfterstateScorePolicy,
     GameOrEnv,
@@ -147,7 +147,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
 def hardness_of_large(game: Game, goal: Objective) -> Hardness:
     """Return the hardness of a box too large for tables."""
     best, random = solve_large(game, goal), values_of_random_play(game, goal)
-    greedy = evaluate_large(best, AfterstateScorePolicy(random.utilities_at))
+    greedy = best.evaluate(AfterstateScorePolicy(random.utilities_at))
     random_regret = abs(best.value - random.value)
     return Hardness(game, goal, random_regret, _shares([greedy.regret], random_regret))
 

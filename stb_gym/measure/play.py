@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.envs import Stepper, TurnVectorEnv
-from stb_gym.large import LargeSolution
 from stb_gym.measure.agents import AgentView, Player, joined, layers_of
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
-from stb_gym.solver import Solution
+from stb_gym.solver import PerfectPlay
 from stb_gym.tracking import tracked
 
 AT_ONCE = 4096  # games
@@ -162,7 +161,7 @@ def draw_actions(answers: NDArray[Any], random: np.random.Generator) -> IntArray
 
 
 def play_turns(
-    optimum: Solution | LargeSolution,
+    optimum: PerfectPlay,
     games: Games,
     stepper: Stepper,
     player: Player,

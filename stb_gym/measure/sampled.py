@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays
 from stb_gym.envs import Stepper
-from stb_gym.large import LargeSolution
-from stb_gym.large.solve import random_value
 from stb_gym.measure.agents import Masks
-from stb_gym.solver import Measured, Mistake, Solution, UniformRandom
+from stb_gym.solver import Measured, Mistake, PerfectPlay
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
 TINY = float(np.finfo(np.float64).tiny)
@@ -43,7 +41,7 @@ class SampledEvaluation(Measured):
         optimal: [V] the probability with which the choice is optimal.
     """
 
-    optimum: Solution | LargeSolution
+    optimum: PerfectPlay
     stepper: Stepper
     masked: bool
     end: IntArray
@@ -94,9 +92,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """The exact expected value of a turn of uniformly random legal play."""
-        if isinstance(self.optimum, LargeSolution):
-            return random_value(self.optimum.game, self.optimum.objective)
-        return self.optimum.evaluate(UniformRandom()).value
+        return self.optimum.random_value
 
     @property
     def agreement_by_visits(self) -> float:
@@ -164,7 +160,7 @@ class SampledEvaluation(Measured):
 
 
 def measured_choices(
-    optimum: Solution | LargeSolution, stepper: Stepper, state: IntArray, answer: NDArray[Any], is_legal: Masks
+    optimum: PerfectPlay, stepper: Stepper, state: IntArray, answer: NDArray[Any], is_legal: Masks
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
     """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at states; see `SampledEvaluation`.
 

@@ -12,11 +12,11 @@ the player has before a throw.
 """
 
 from stb_gym.solver.certificate import Certificate, certify, check_bellman
-from stb_gym.solver.choices import Choice, Move, PerfectPlay, choice_at, legal_moves
+from stb_gym.solver.choices import Choice, Move, choice_at, legal_moves
 from stb_gym.solver.induction import (
     TIE, expected, expected_visits, is_as_good, optimal_pairs, optimise, score_chances, sweep,
 )  # fmt: skip
-from stb_gym.solver.measured import Measured, Mistake
+from stb_gym.solver.measured import Measured, Mistake, PerfectPlay
 from stb_gym.solver.objectives import ILLEGAL, GameOrEnv, Goal, Objective, is_named, objective_of, task_of
 from stb_gym.solver.policies import (
     AfterstateScorePolicy, Playable, RulePolicy, UniformRandom, pair_weights, policy_array,

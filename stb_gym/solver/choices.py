@@ -1,35 +1,11 @@
 """The choice at one state: its moves, and the loss of each."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
 from stb_gym.games import Game, Roll
-from stb_gym.solver.objectives import Objective
-
-
-class PerfectPlay(Protocol):
-    """The values of perfect play: a `Solution`, or the values of a box too large for tables."""
-
-    @property
-    def game(self) -> Game:
-        """The rules."""
-
-    @property
-    def objective(self) -> Objective:
-        """What is maximised."""
-
-    @property
-    def value(self) -> Any:
-        """The value of a turn in the objective's unit."""
-
-    def utilities_at(self, progress: IntArray, dice: IntArray | int) -> NDArray[Any]:
-        """Return the expected utilities [B] of afterstates."""
-
-    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return [P] True where moves of utility `after` [P] are as good as the best ones."""
+from stb_gym.solver.measured import PerfectPlay
 
 
 class Move(NamedTuple):

@@ -3,10 +3,48 @@
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import Any, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import IntArray
 from stb_gym.checks import check_integer
-from stb_gym.games import perfect_score
-from stb_gym.solver.choices import PerfectPlay
+from stb_gym.games import Game, perfect_score
+from stb_gym.solver.objectives import Objective
+
+
+class PerfectPlay(Protocol):
+    """Perfect play: a `Solution`, or a `LargeSolution` of a box too large for tables."""
+
+    @property
+    def game(self) -> Game:
+        """The rules."""
+
+    @property
+    def objective(self) -> Objective:
+        """What is maximised."""
+
+    @property
+    def value(self) -> Any:
+        """The value of a turn in the objective's unit."""
+
+    @property
+    def num_afterstates(self) -> int:
+        """The number of afterstates."""
+
+    def utilities_at(self, progress: IntArray, dice: IntArray | int) -> NDArray[Any]:
+        """Return the expected utilities [B] of afterstates."""
+
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+        """Return [P] True where moves of utility `after` [P] are as good as the best ones."""
+
+    @property
+    def random_value(self) -> float:
+        """The value of a turn of uniformly random legal play, in the objective's unit."""
+
+    def evaluate(self, policy: Any, illegal: str = "raise") -> "Measured":
+        """Measure a policy against perfect play exactly."""
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ class Solution:
         return self.tables.game
 
     @property
+    def num_afterstates(self) -> int:
+        """The number of afterstates."""
+        return self.tables.num_afterstates
+
+    @property
     def value(self) -> Any:
         """The value of a turn in the objective's unit: a float, or a Fraction of an exact solution."""
         return self.afterstate_values.item(self.tables.start)
@@ -68,6 +73,11 @@ class Solution:
     def afterstate_values(self) -> NDArray[Any]:
         """[Y] the value of every afterstate, in the objective's unit."""
         return self.objective.sign * self.afterstate_utilities + 0  # never -0.0
+
+    @cached_property
+    def random_value(self) -> float:
+        """The value of a turn of uniformly random legal play, in the objective's unit."""
+        return Evaluation(self, self.tables.uniform, np.zeros(self.tables.num_states)).value
 
     @cached_arrays
     def state_values(self) -> NDArray[Any]:
@@ -302,7 +312,7 @@ class Evaluation(Measured):
     @cached_property
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
-        return Evaluation(self.optimum, self.tables.uniform, np.zeros(self.tables.num_states)).value
+        return self.optimum.random_value
 
     @cached_arrays
     def _departs(self) -> NDArray[Any]:

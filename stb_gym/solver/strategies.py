@@ -54,7 +54,7 @@ class Standing(NamedTuple):
 FIRST_OF_TWO = Standing(after=1)
 
 
-def perfect_play(tables: TurnTables, goal: str = "score", worst: bool = False) -> Policy:
+def optimal_policy(tables: TurnTables, goal: str = "score", worst: bool = False) -> Policy:
     """Return the policy of perfect play for a named objective, or of the worst play."""
     return solve_tables(tables.game, objective_of(tables.game, goal), worst=worst).policy
 
@@ -134,14 +134,14 @@ COMMON: dict[str, tuple[str, Callable[[TurnTables], Policy]]] = {
         "Make the move after which there are the most ways to the perfect score, all numbers of throws together.",
         most_ways,
     ),
-    "optimal-score": ("Perfect play for the points.", perfect_play),
-    "optimal-shut": ("Perfect play for the chance of the perfect score.", partial(perfect_play, goal="shut")),
-    "worst": ("The play that makes the expected points as bad as possible.", partial(perfect_play, worst=True)),
+    "optimal-score": ("Perfect play for the points.", optimal_policy),
+    "optimal-shut": ("Perfect play for the chance of the perfect score.", partial(optimal_policy, goal="shut")),
+    "worst": ("The play that makes the expected points as bad as possible.", partial(optimal_policy, worst=True)),
     "approximation": (
         "Tie or beat the lead, as if later players only tried to beat the new one; alone: as the first of two players.",
         approximation,
     ),
-    "optimal": ("Perfect play: in a round, its equilibrium; alone, for the points.", perfect_play),
+    "optimal": ("Perfect play: in a round, its equilibrium; alone, for the points.", optimal_policy),
 }
 
 

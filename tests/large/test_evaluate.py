@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, solve
-from stb_gym.large import evaluate as board_evaluation
-from stb_gym.large import evaluate_large, solve_large
+from stb_gym.large import flow, solve_large
 from stb_gym.large import grid as board_grid
 from stb_gym.solver import AfterstateScorePolicy, UniformRandom
 from tests.twins import GOALS, boxes
@@ -26,8 +25,8 @@ POLICIES = {
 def check_evaluation(game, column_tiles, policy, goal, worst=False, kept=100):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(board_grid, "COLUMN_TILES", column_tiles)
-        patch.setattr(board_evaluation, "MISTAKES_KEPT", kept)
-        found = evaluate_large(solve_large(game, goal, worst=worst), policy)
+        patch.setattr(flow, "MISTAKES_STORED", kept)
+        found = solve_large(game, goal, worst=worst).evaluate(policy)
         expected = solve(game, goal, worst=worst).evaluate(policy)
         mistakes = found.mistakes()
     places = 1e-12 * (1 + abs(expected.optimum.afterstate_utilities).max())
@@ -72,19 +71,19 @@ def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):
 def test_perfect_play_loses_nothing(game, goal):
     values = solve_large(game, goal)
     for score in (values.utilities_at, lambda progress, dice: values.utilities_at(progress, dice).round(12)):
-        found = evaluate_large(values, AfterstateScorePolicy(score))
+        found = values.evaluate(AfterstateScorePolicy(score))
         assert (found.regret, found.agreement_by_visits, found.mistakes(), found.normalised_score) == (0, 1, [], 1)
 
 
 def test_arrays_and_scores_that_are_not_finite_are_refused():
     values = solve_large(NINE)
     with pytest.raises(ValueError, match="score"):
-        evaluate_large(values, AfterstateScorePolicy(lambda progress, dice: progress * np.nan))
+        values.evaluate(AfterstateScorePolicy(lambda progress, dice: progress * np.nan))
     with pytest.raises(TypeError, match="UniformRandom"):
-        evaluate_large(values, np.zeros(5622, int))
+        values.evaluate(np.zeros(5622, int))
 
 
 def test_evaluations_are_shown(snapshot):
     policy = AfterstateScorePolicy(lambda boards, dice: -boards)
-    found = evaluate_large(solve_large(ShutTheBox(tiles=13)), policy)
+    found = solve_large(ShutTheBox(tiles=13)).evaluate(policy)
     assert [repr(found), found.costliest_mistake] == snapshot

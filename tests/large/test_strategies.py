@@ -3,8 +3,9 @@
 import pytest
 
 from stb_gym import ShutTheBox, evaluate, solve, strategies, strategy
-from stb_gym.large import LargeEvaluation, evaluate_large, large_strategies, large_strategy, solve_large
+from stb_gym.large import LargeEvaluation, large_strategies, large_strategy, solve_large
 from stb_gym.solver import UniformRandom, policy_array
+from stb_gym.solving import perfect_play
 
 NINE = ShutTheBox()
 TABLES_ONLY = ["most-ways", "approximation"]
@@ -19,7 +20,7 @@ def test_strategies_play_as_with_tables(solved, game):
     for name in large_strategies(game):
         by_boards, by_tables = policy_array(tables, large_strategy(game, name)), strategy(game, name)
         assert (by_boards == by_tables)[tables.decisions].all(), name
-    found = evaluate_large(solve_large(game), large_strategy(game, "optimal"))
+    found = solve_large(game).evaluate(large_strategy(game, "optimal"))
     assert (found.regret, found.mistakes()) == (0, [])
 
 
@@ -31,10 +32,11 @@ def test_strategies_that_need_tables_are_refused(name):
 
 def test_boxes_too_large_for_tables_are_measured_by_boards(monkeypatch):
     monkeypatch.setattr("stb_gym.games.afterstates.LARGEST_TABLE", 1000)
-    found = evaluate(NINE, strategy(NINE, "fewest-then-biggest"), "shut")
+    found = perfect_play(NINE, "shut").evaluate(strategy(NINE, "fewest-then-biggest"))
     assert isinstance(found, LargeEvaluation)
     assert found.value == found.shut_probability == pytest.approx(0.0699922778, abs=1e-10)
     assert strategy(NINE, "random") == UniformRandom()
     assert strategies(NINE) == large_strategies(NINE)
-    with pytest.raises(ValueError, match="solve_large"):
-        solve(NINE)
+    for refused in (lambda: solve(NINE), lambda: evaluate(NINE, UniformRandom())):
+        with pytest.raises(ValueError, match="solve_large"):
+            refused()
