@@ -61,6 +61,7 @@ def check_names(kind: str, given: Iterable[str], allowed: Sequence[str]) -> None
 def meant(value: Any, allowed: Iterable[Any]) -> str:
     """Return "; did you mean X?" for the closest allowed name, or "".
 
+    >>> from stb_gym.checks import meant
     >>> meant("biggest-frist", ["random", "biggest-first"])
     '; did you mean biggest-first?'
     """

@@ -16,6 +16,7 @@ def escaped(text: str) -> str:
     Use it for text from files and for names that others chose: a terminal obeys control characters, and some characters
     are invisible or turn the direction of writing.
 
+    >>> from stb_gym.messages import escaped
     >>> print(escaped("\x1b[31mred\n"))
     \x1b[31mred\n
     """
@@ -25,6 +26,7 @@ def escaped(text: str) -> str:
 def quoted(value: object, longest: int = 60) -> str:
     r"""Return `repr(value)` for a message: printable, in one line, and at most `longest` characters.
 
+    >>> from stb_gym.messages import quoted
     >>> print(quoted("a\u202eb" * 9, longest=20))
     'a\u202eba\u202eb...
     """

@@ -57,9 +57,13 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
         shown = rolls(game, afterstate[1]).shown
         states += len(shown)
         if states > LARGEST_TABLE:
-            raise too_large
+            raise (
+                too_large
+                if game.max_states()
+                else ValueError(f"moves of {rules} lead to more than {LARGEST_TABLE:,} states: does every turn end?")
+            )
         by_roll = [ask(game, "moves", afterstate, roll) if afterstate[1] else {} for roll in shown]
-        # All at once, because a look at each takes long.
+        # Check all moves at once: one by one takes long.
         are_dicts = {*map(type, by_roll)} == {dict}
         given = [*chain.from_iterable(by_roll)] if are_dicts else []
         is_usual = are_dicts and {*map(type, given)} <= {int} and actions.issuperset(given)
@@ -90,7 +94,7 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
 
 @checked
 def fits(game: Game) -> bool:
-    """Return whether tables can hold a game, as far as is known without a walk through it."""
+    """Return whether tables can hold a game; a game without a bound on its states is assumed to fit."""
     max_states = game.max_states()
     return max_states is None or max_states <= LARGEST_TABLE
 

@@ -6,8 +6,8 @@ afterstate   what the player has before a throw: a pair (progress, dice). `progr
              past of the turn (a bit mask of open tiles, or the points so far), and `dice` is the number of dice thrown
              next. The turn ends at an afterstate without dice. The start of a turn is an afterstate, too. (Sutton and
              Barto, Reinforcement Learning, 6.8.)
-roll         what the rules see of a throw: the sum of the dice, or the dice sorted. Exact probability: an integer
-             count of equally likely throws over faces**dice.
+roll         what counts of a throw: the sum of the dice, or the dice sorted. Its exact probability is an integer count
+             of equally likely throws over faces**dice.
 state        (afterstate, roll): where the player chooses an action, and what an agent observes. It is the state of the
              Markov decision process.
 action       index into the game's list of actions; a mask says which are legal in a state, True = legal.
@@ -59,7 +59,7 @@ class Game(ABC):
     faces: int
 
     def __post_init__(self) -> None:
-        """Check the fields whose allowed values are known, and turn NumPy numbers into Python numbers."""
+        """Check the fields, and turn NumPy numbers into Python numbers."""
         for name, known in rules_of(self).items():
             value = getattr(self, name)
             if isinstance(value, np.generic):
@@ -86,7 +86,7 @@ class Game(ABC):
         """Return the afterstate that a turn begins with."""
 
     @abstractmethod
-    def moves(self, afterstate: Afterstate, roll: Roll) -> dict[int, Afterstate]:
+    def moves(self, afterstate: Afterstate, roll: Roll, /) -> dict[int, Afterstate]:
         """Return the legal actions after a throw, each with the afterstate it leads to; {} where the turn ends.
 
         The first throw of a turn must leave a move, such as to pass. A turn that ends here has the score of
@@ -99,8 +99,8 @@ class Game(ABC):
         """
 
     @abstractmethod
-    def final_score(self, progress: int) -> int:
-        """Return the points of a turn that ends holding `progress`."""
+    def final_score(self, progress: int, /) -> int:
+        """Return the points of a turn that ends with `progress`."""
 
     @property
     @abstractmethod
@@ -108,16 +108,16 @@ class Game(ABC):
         """[O] the largest value of each number in an observation, at most 255; the smallest is 0."""
 
     @abstractmethod
-    def observe(self, afterstate: Afterstate, roll: Roll) -> Sequence[int]:
-        """Return the O integers that an agent sees at a state; they differ between states.
+    def observe(self, afterstate: Afterstate, roll: Roll, /) -> Sequence[int]:
+        """Return the O integers that an agent observes in a state; no two states have the same.
 
         Args:
             afterstate: (progress, dice).
             roll: the roll; () where no dice are thrown.
         """
 
-    def roll_of(self, throw: Roll) -> Roll:
-        """Return what the rules see of a throw, whatever the order of its dice: by default the dice sorted."""
+    def roll_of(self, throw: Roll, /) -> Roll:
+        """Return the roll of a throw, which does not depend on the order of its dice: by default the dice sorted."""
         return tuple(sorted(throw))
 
     def positions(self) -> Iterator[Afterstate]:
@@ -125,10 +125,10 @@ class Game(ABC):
         return iter(())
 
     def max_states(self) -> int | None:
-        """Return a bound on the number of states, if one is known without a walk through the game; else None."""
+        """Return an upper bound on the number of states if the rules imply one, else None (the default)."""
         return None
 
-    def find_progress(self, options: Mapping[str, Any]) -> tuple[int, list[int]] | None:
+    def find_progress(self, options: Mapping[str, Any], /) -> tuple[int, list[int]] | None:
         """Return the progress that options name, and how many dice can be thrown there, most first.
 
         By default None: then the first of `position_options` is an integer, and the dice are found by a walk.
@@ -138,15 +138,15 @@ class Game(ABC):
         """
         return None
 
-    def options_at(self, progress: int, dice: int) -> dict[str, Any]:
+    def options_at(self, progress: int, dice: int, /) -> dict[str, Any]:
         """Return the options that name an afterstate, such as {"points": 4, "dice": 2}."""
         return {next(iter(self.position_options)): progress, "dice": dice}
 
-    def describe_afterstate(self, progress: int, dice: int) -> str:
+    def describe_afterstate(self, progress: int, dice: int, /) -> str:
         """Return an afterstate in words, such as "points 4, 2 dice"."""
         return f"{next(iter(self.position_options))} {progress}, {dice_in_words(dice)}"
 
-    def describe_roll(self, roll: Roll) -> str:
+    def describe_roll(self, roll: Roll, /) -> str:
         """Return a roll in words: its numbers, separated by commas."""
         return ",".join(map(str, roll)) or "none"
 
@@ -176,7 +176,7 @@ def dice_in_words(dice: int) -> str:
 
 
 def ask(game: Game, method: str, *arguments: Any) -> Any:
-    """Return what a method of rules returns, or an attribute; raise a ValueError that names it if it fails."""
+    """Call a method of a game, or read its attribute; raise a ValueError that names it if that fails."""
     try:
         member = getattr(game, method)
         return member if method in ("actions", "observation_high") else member(*arguments)
@@ -191,8 +191,8 @@ class Moves(NamedTuple):
     """Legal moves as a heuristic sees them.
 
     Attributes:
-        progress: [M] what the player holds before the move.
-        roll: [M, k] what the rules see of the throw.
+        progress: [M] the progress before the move.
+        roll: [M, k] the roll.
         action: [M] the move.
         next_progress, next_dice: [M] the afterstate it leads to.
     """
@@ -221,7 +221,7 @@ def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
 
 @checked
 def title(game: Game) -> str:
-    """Return a line about a game: its name, its sizes, and the fields that differ from the defaults."""
+    """Return a line about a game: its name, its sizes and the fields that differ from their defaults."""
     sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
     named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
     return f"{game.name}: {named}" if named else game.name

@@ -1,10 +1,12 @@
-"""Fields of rules: their meaning and allowed values, and games made from some of them."""
+"""The fields of rules: what they mean and which values are allowed."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from stb_gym.checks import check_names
+
+T = TypeVar("T")
 
 
 class Rule(NamedTuple):
@@ -32,15 +34,19 @@ class Variant(NamedTuple):
 
 
 def rule(default: Any, words: str, **known: Any) -> Any:
-    """Return a dataclass field of rules, which states its meaning and its allowed values.
+    """Make a dataclass field that says what it means and which values are allowed.
 
     Args:
         default: its default value.
         words: its meaning, in a line.
         **known: the other attributes of `Rule`.
 
+    Returns:
+        A value for the body of a dataclass.
+
     Example:
         >>> from dataclasses import dataclass
+        >>> from stb_gym.games import rule, rules_of
         >>> @dataclass(frozen=True)
         ... class Coin:
         ...     sides: int = rule(2, "sides of the coin", low=1, high=3)
@@ -52,7 +58,7 @@ def rule(default: Any, words: str, **known: Any) -> Any:
 
 
 def rules_of(rules_class: Any) -> dict[str, Rule]:
-    """Return the `Rule` of every field of a rules class, by name; `Rule()` for fields not made by `rule`."""
+    """Return the `Rule` of every field of a rules class, by name; `Rule()` for fields that `rule` did not make."""
     return {each.name: each.metadata.get("rule", Rule()) for each in fields(rules_class)}
 
 
@@ -62,6 +68,16 @@ def all_rules(game: Any) -> dict[str, Any]:
 
 
 def own_rules(game: Any) -> dict[str, Any]:
-    """Return the fields of a game that differ from the defaults."""
+    """Return the fields of a game that differ from their defaults, by name."""
     defaults = {each.name: each.default for each in fields(game)}
     return {name: value for name, value in all_rules(game).items() if value != defaults[name]}
+
+
+def document_fields(rules_class: type[T]) -> type[T]:
+    """Add the meaning and the default of every field to the docstring of a rules class."""
+    description, raises, rest = (rules_class.__doc__ or "").partition("    Raises:\n")
+    known = rules_of(rules_class)
+    defaults = {each.name: each.default for each in fields(rules_class)}  # type: ignore[arg-type]
+    lines = [f"        {name}: {known[name].words}; by default {default!r}.\n" for name, default in defaults.items()]
+    rules_class.__doc__ = f"{description}    Args:\n{''.join(lines)}\n{raises}{rest}"
+    return rules_class

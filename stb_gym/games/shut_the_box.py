@@ -24,7 +24,7 @@ import numpy as np
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice, check_integer, integers
 from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
-from stb_gym.games.rules import Variant, rule
+from stb_gym.games.rules import Variant, document_fields, rule
 from stb_gym.games.throws import LARGEST_THROW_TABLE, rolls
 
 Tiles = tuple[int, ...]
@@ -78,6 +78,7 @@ VARIANTS: dict[str, Variant] = {
 }
 
 
+@document_fields
 @dataclass(frozen=True, repr=False)
 class ShutTheBox(Game):
     """One turn of Shut the Box.
@@ -88,6 +89,11 @@ class ShutTheBox(Game):
 
     Raises:
         ValueError: naming the field that is out of range, and the range.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.ShutTheBox(tiles=10, one_die="low-sum").start()  # the open tiles as bits, and two dice
+        (1023, 2)
     """
 
     tiles: int = rule(9, "number of tiles, numbered from 1", low=1, high=28, size=True)

@@ -22,12 +22,13 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
-from stb_gym.games.rules import rule
+from stb_gym.games.rules import document_fields, rule
 from stb_gym.games.throws import LARGEST_THROW_TABLE
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 
 
+@document_fields
 @dataclass(frozen=True, repr=False)
 class Threes(Game):
     """One turn of Threes.
@@ -38,6 +39,11 @@ class Threes(Game):
 
     Raises:
         ValueError: naming the field that is out of range, and the range.
+
+    Example:
+        >>> import stb_gym
+        >>> stb_gym.Threes(dice=2).moves((0, 2), (1, 6))  # keep the 1, or both dice
+        {0: (1, 1), 1: (7, 0)}
     """
 
     dice: int = rule(5, "number of dice of the first throw", low=1, high=7, size=True)

@@ -44,6 +44,7 @@ def rolls(game: Game, dice: int) -> Rolls:
 
     Example:
         >>> import stb_gym
+        >>> from stb_gym.games import rolls
         >>> sums = rolls(stb_gym.ShutTheBox(), 2)
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])

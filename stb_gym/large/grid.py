@@ -20,7 +20,7 @@ from stb_gym.large.box import box_of, subset_sums
 COLUMN_TILES = 13  # 8192 columns: more would not fit the cache, fewer would need more calls of NumPy
 
 
-class Level(NamedTuple):
+class ColumnGroup(NamedTuple):
     """Columns with the same number of open tiles, and the moves from these to columns of the same row.
 
     Attributes:
@@ -77,7 +77,7 @@ class Grid:
             columns = np.flatnonzero(open_tiles == count)
             at, move = np.nonzero(columns[:, None] & taken == taken)
             states = roll[move] * self.columns + columns[at]
-            self.levels.append(Level(columns, states, columns[at] & ~taken[move]))
+            self.levels.append(ColumnGroup(columns, states, columns[at] & ~taken[move]))
         self.allowed = np.empty((len(rules.throws), self.rows, self.columns), np.bool_)
         for row in range(self.rows):
             boards = self.boards_in(row)

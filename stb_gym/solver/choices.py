@@ -57,6 +57,7 @@ def choice_at(best: PerfectPlay, progress: int, dice: int, roll: Roll) -> Choice
 
     Example:
         >>> import stb_gym
+        >>> from stb_gym.solver import choice_at
         >>> best = stb_gym.solve(stb_gym.ShutTheBox())
         >>> choice = choice_at(best, 0b10011001, 2, (9,))
         >>> [best.game.actions[move.action] for move in choice.moves], [round(loss, 4) for loss in choice.loss]
