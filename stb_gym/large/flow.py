@@ -1,6 +1,10 @@
-"""The visits of a policy to the boards of a box, passed on from row to row, and sums over the states of a turn.
+"""The expected visits of a policy to the boards of a box, passed on from row to row, and sums over the states.
 
-flow(state) = visits(board, dice) x P(roll), which goes on to where the policy's move leads
+    flow(state) = visits(board, dice) x P(roll), which goes on to where the policy's move leads
+
+Example with three tiles and one die of three faces, where the policy shuts as few tiles as possible. The board 1,2,3
+has one visit, so each of its three rolls has a flow of 1/3. Rolls of 1, 2 and 3 pass it on to the boards 2,3 and 1,3
+and 1,2. The board 2,3 then has 1/3 visit. A roll of 1 leaves no move there, so 1/9 of the turns end with 5 points.
 """
 
 import numpy as np

@@ -1,9 +1,21 @@
-"""The boards of a box in rows and columns, and the values that moves lead to, for all columns of a row at once.
+"""Boards of a box in rows and columns, so that a move is worked out for all columns of a row at once.
 
 The *place* of a board is a number with a bit for every tile that is open at the start, lowest tile highest. A move
 leads to a lower place, and of the boards that a roll may lead to, the lowest action leads to the lowest place. The last
 COLUMN_TILES bits of a place are its column, the others its row. So the low tiles, which are in most moves, are bits of
 the row, and a move from one row to another acts on long runs of columns.
+
+Example with three tiles and COLUMN_TILES = 1: in a place, tile 1 counts 4, tile 2 counts 2, and tile 3 counts 1. So
+tile 3 determines the column, and tiles 1 and 2 determine the row. Each cell has the open tiles and the place:
+
+    row   column 0   column 1
+    0     none: 0    3: 1
+    1     2: 2       2,3: 3
+    2     1: 4       1,3: 5
+    3     1,2: 6     1,2,3: 7
+
+A roll of 3 may shut 1 and 2, which takes 3 off the row, or 3, which takes 1 off the column. The first move leads from
+row 3 to row 0, in both columns at once. The second leads from column 1 to column 0 of the same row.
 """
 
 from collections.abc import Iterator
@@ -35,7 +47,7 @@ class ColumnGroup(NamedTuple):
 
 
 class Grid:
-    """The boards of a box in rows and columns. D numbers of dice may be thrown, and their rolls are R in all.
+    """The boards of a box in rows and columns: R rolls of D numbers of dice.
 
     Attributes:
         box: the box.
@@ -94,7 +106,7 @@ class Grid:
 
 
 class RowMoves:
-    """The moves of a row, and the values of the boards that they lead to, by roll.
+    """Combines the values of the boards that the moves of a row lead to, by roll.
 
     Args:
         grid: the boards.

@@ -58,7 +58,7 @@ class TurnTables:
         progress, dice: [Y] the afterstates.
         final_score: [Y] points of a turn that ends at the afterstate.
         state_start: [Y + 1] first state of each afterstate; its states follow in the order of its rolls.
-        state_origin: [S] the afterstate of each state.
+        state_origin: [S] the afterstate whose throw leads to each state.
         state_probability: [S] the probability of the state's roll.
         pair_start: [S + 1] first pair of each state; its pairs follow in the order of their actions.
         pair_state, pair_action, pair_afterstate: [P] state, action and next afterstate of each pair.
