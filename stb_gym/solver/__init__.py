@@ -4,7 +4,7 @@ A state is one of the Markov decision process: dice were thrown, and the player 
 the player has before a throw.
 
 - `tables`: a game as arrays, which everything below reads.
-- `objectives`: what is maximised, and the task that an environment sets; `policies`: what a policy is.
+- `objectives`: what is maximised; `tasks`: what an environment asks of an agent; `policies`: what a policy is.
 - `induction`: values and visits by passes over the tables; `solution`: perfect play, and the exact distance of a policy
   from it; `measured`: what any measurement of a policy says; `strategies`: policies by name.
 - `choices`: the moves at one state; `tree`: the moves and rolls below a position.
@@ -17,7 +17,8 @@ from stb_gym.solver.induction import (
     TIE, expected, expected_visits, is_as_good, optimal_pairs, optimise, score_chances, sweep,
 )  # fmt: skip
 from stb_gym.solver.measured import Measured, Mistake, PerfectPlay
-from stb_gym.solver.objectives import ILLEGAL, GameOrEnv, Goal, Objective, is_named, objective_of, task_of
+from stb_gym.solver.objectives import Goal, Objective, is_named, objective_of
+from stb_gym.solver.tasks import ILLEGAL, GameOrEnv, task_of
 from stb_gym.solver.policies import (
     AfterstateScorePolicy, Playable, RulePolicy, UniformRandom, pair_weights, policy_array,
 )  # fmt: skip

@@ -23,8 +23,9 @@ import numpy as np
 
 from stb_gym.files import write_text
 from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk
-from stb_gym.solver.objectives import GameOrEnv, Goal, objective_of, task_of
+from stb_gym.solver.objectives import Goal, objective_of
 from stb_gym.solver.solution import Solution, solve_tables
+from stb_gym.solver.tasks import GameOrEnv, task_of
 from stb_gym.tracking import tracked
 
 State = tuple[int, int, Roll]  # (progress, dice, roll)

@@ -17,8 +17,9 @@ from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.checks import check_choice
 from stb_gym.messages import quoted
 from stb_gym.solver.choices import Move
-from stb_gym.solver.objectives import ILLEGAL, finite_numbers
+from stb_gym.solver.objectives import finite_numbers
 from stb_gym.solver.tables import Policy, TurnTables
+from stb_gym.solver.tasks import ILLEGAL
 
 
 @dataclass(frozen=True)
