@@ -11,7 +11,7 @@ from stb_gym.arrays import INTEGER
 from stb_gym.checks import check_bool, check_integer, integers
 from stb_gym.games.afterstates import check_afterstate, walk
 from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, Roll, ask
-from stb_gym.games.throws import LARGEST_THROW_TABLE, MOST_DICE, rolls
+from stb_gym.games.throws import LARGEST_THROW_TABLE, MAX_DICE, rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
 
@@ -45,7 +45,7 @@ def check_game(game: Any) -> None:
 def _check_rules(game: Any, shown: str) -> None:
     """Check each afterstate of a frozen dataclass; see `check_game`."""
     rules = type(game).__name__
-    check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MOST_DICE)
+    check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MAX_DICE)
     check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
     check_bool(f"more_is_better of {rules}", game.more_is_better)
     actions = ask(game, "actions")
@@ -64,7 +64,7 @@ def _check_rules(game: Any, shown: str) -> None:
             f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
         )
     high = integers(f"observation_high of {rules}", ask(game, "observation_high"), 0, 255)
-    seen: dict[tuple[int, ...], tuple[Afterstate, Roll]] = {}
+    state_of_row: dict[tuple[int, ...], tuple[Afterstate, Roll]] = {}
     afterstates = walk(game)
     for afterstate in tracked(afterstates, "positions checked", "positions", len(afterstates)):
         score = ask(game, "final_score", afterstate[0])
@@ -88,9 +88,9 @@ def _check_rules(game: Any, shown: str) -> None:
                     f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high)}, not "
                     f"{quoted(given, 40)}, for {afterstate} and {roll}"
                 )
-            if row in seen:
+            if row in state_of_row:
                 raise ValueError(
-                    f"observe of {rules} must differ between states: {quoted(row)} is at {seen[row]} "
+                    f"observe of {rules} must differ between states: {quoted(row)} is at {state_of_row[row]} "
                     f"and {(afterstate, roll)}"
                 )
-            seen[row] = (afterstate, roll)
+            state_of_row[row] = (afterstate, roll)

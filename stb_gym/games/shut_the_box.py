@@ -30,8 +30,8 @@ from stb_gym.games.throws import LARGEST_THROW_TABLE, rolls
 Tiles = tuple[int, ...]
 
 NO_MOVE: Tiles = ()
-MOST_DIGITS = 14  # tiles whose digits make a number of 64 bits
-MOST_SETS = 2**16  # sets of tiles that rolls may shut, counted over all rolls
+MAX_DIGITS = 14  # tiles whose digits make a number of 64 bits
+MAX_SETS = 2**16  # sets of tiles that rolls may shut, counted over all rolls
 
 # Which tiles are open at the start, by name, as a slice of all.
 OPEN = {"all": slice(None), "odd": slice(None, None, 2), "even": slice(1, None, 2), "4-up": slice(3, None)}
@@ -136,8 +136,8 @@ class ShutTheBox(Game):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.score == "digits" and self.tiles > MOST_DIGITS:
-            raise ValueError(f"score digits is for at most {MOST_DIGITS} tiles, not {self.tiles}")
+        if self.score == "digits" and self.tiles > MAX_DIGITS:
+            raise ValueError(f"score digits is for at most {MAX_DIGITS} tiles, not {self.tiles}")
         object.__setattr__(self, "open", _open_at_start(self.open, self.tiles))
         if self.one_die_forced and self.one_die == "never":
             raise ValueError("one_die_forced needs a one_die other than never")
@@ -186,16 +186,16 @@ class ShutTheBox(Game):
         """The sets of tiles that a roll may shut, in the order of the actions, by number of dice and roll.
 
         Raises:
-            ValueError: if there are more than MOST_SETS.
+            ValueError: if there are more than MAX_SETS.
         """
         matches = {}
         total = 0
         for dice in self.throws:
             for roll in rolls(self, dice).shown:
-                sets = list(islice(self._sets_of(roll), MOST_SETS + 1))
+                sets = list(islice(self._sets_of(roll), MAX_SETS + 1))
                 total += len(sets)
-                if total > MOST_SETS:
-                    raise ValueError(f"{self} has more than {MOST_SETS:,} sets of tiles that rolls may shut")
+                if total > MAX_SETS:
+                    raise ValueError(f"{self} has more than {MAX_SETS:,} sets of tiles that rolls may shut")
                 matches[dice, roll] = sorted(sets)
         return matches
 
@@ -310,10 +310,10 @@ class ShutTheBox(Game):
 
     def observe(self, afterstate: Afterstate, roll: Roll) -> list[int]:
         """Return the tiles, 1 = open, then a 1 in the place of the roll: all rolls of all dice, then of one die."""
-        seen = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._place_of_roll)
+        numbers = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._place_of_roll)
         if roll:
-            seen[self._place_of_roll[afterstate[1], roll]] = 1
-        return seen
+            numbers[self._place_of_roll[afterstate[1], roll]] = 1
+        return numbers
 
     def find_progress(self, options: Mapping[str, Any]) -> tuple[int, list[int]]:
         named = options.get("open", self.start_tiles)
@@ -344,7 +344,7 @@ def _open_at_start(opened: Any, tiles: int) -> str | Tiles:
     """Return the tiles that are open at the start: a word of OPEN if one fits, else their numbers.
 
     Args:
-        opened: such a word, or tile numbers as a collection or separated by commas.
+        opened: a word of OPEN, or tile numbers, as a collection or separated by commas.
         tiles: how many tiles there are.
 
     Raises:

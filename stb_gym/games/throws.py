@@ -12,7 +12,7 @@ from stb_gym.checks import check_integer
 from stb_gym.games.game import Game, Roll, ask
 from stb_gym.messages import quoted
 
-MOST_DICE = 64  # more dice have too many throws, whatever their faces are
+MAX_DICE = 64  # more dice have too many throws, even with two faces
 LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
 
 
@@ -51,7 +51,7 @@ def rolls(game: Game, dice: int) -> Rolls:
     """
     if not isinstance(game, Game):
         raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
-    check_integer("dice", dice, 0, MOST_DICE)
+    check_integer("dice", dice, 0, MAX_DICE)
     if game.faces**dice > LARGEST_THROW_TABLE:
         raise ValueError(
             f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"

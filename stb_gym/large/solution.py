@@ -217,7 +217,7 @@ class LargeEvaluation(Measured):
         return self.sums.throws
 
     def _costliest(self, limit: int | None) -> list[Mistake]:
-        """Return so many of the mistakes, of which MISTAKES_STORED are known."""
+        """Return at most `limit` mistakes; MISTAKES_STORED are known."""
         mistakes = []
         for number, visits, loss in self.sums.mistakes[:limit].tolist():
             state = int(number)

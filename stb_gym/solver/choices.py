@@ -48,7 +48,7 @@ def choice_at(best: PerfectPlay, progress: int, dice: int, roll: Roll) -> Choice
 
     Args:
         best: the values of perfect play.
-        progress: what the player holds, in an afterstate of the game.
+        progress: the progress of an afterstate of the game.
         dice: how many dice were thrown.
         roll: the roll.
 

@@ -174,7 +174,7 @@ class Measured(ABC):
         return sum((p for score, p in self.score_distribution.items() if sign * score >= sign * perfect), 0.0)
 
     def summary(self) -> dict[str, float]:
-        """Return the numbers above by name, ready for JSON; those that are not known are left out."""
+        """Return the numbers above by name, ready for JSON, without those that are not known."""
         known = {
             "value": self.value,
             "optimum": float(self.optimum.value),

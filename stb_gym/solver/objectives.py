@@ -64,9 +64,10 @@ class Objective:
         return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
 
     def illegal_utility(self, final_score: IntArray) -> float:
-        """Return the utility of an illegal action: that of the final score that is worst for players who do their best.
+        """Return the utility of an illegal action: that of the worst final score.
 
-        Players who do their worst get the same score, so they gain nothing by illegal actions.
+        It is the worst score for players who maximise the utility. Players who minimise it get the same score, so they
+        gain nothing by illegal actions.
         """
         utilities = self.utilities(final_score).tolist()
         return float(max(utilities) if self.worst else min(utilities))

@@ -27,8 +27,8 @@ class AfterstateScorePolicy:
     """Play the legal move that leads to the afterstate of highest score; the lowest action among equals.
 
     Args:
-        score: a function `(progress, dice) -> scores` of B afterstates: `progress` [B] is what the player holds, such
-            as boards as bit masks, and `dice` [B] the number of dice thrown next, 0 where the turn ends. It returns
+        score: a function `(progress, dice) -> scores` of B afterstates: `progress` [B], such as boards as bit
+            masks, and `dice` [B] the number of dice thrown next, 0 where the turn ends. It returns
             [B] finite numbers, such as the values of an afterstate network.
 
     Example:

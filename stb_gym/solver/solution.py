@@ -221,7 +221,7 @@ class Solution:
         """Return the expected utilities of afterstates.
 
         Args:
-            progress: [B] what the player holds.
+            progress: [B] progress of the afterstates, such as boards as bit masks.
             dice: [B] the dice of the next throw, 0 where the turn ends; or one number for all.
 
         Returns:

@@ -106,8 +106,8 @@ def test_values_that_are_not_allowed_are_refused(word, rules):
 
 
 def test_rolls_that_may_shut_too_many_sets_are_refused(monkeypatch):
-    monkeypatch.setattr(shut_the_box, "MOST_SETS", 62)
+    monkeypatch.setattr(shut_the_box, "MAX_SETS", 62)
     assert len(ShutTheBox().actions) == 62
-    monkeypatch.setattr(shut_the_box, "MOST_SETS", 61)
+    monkeypatch.setattr(shut_the_box, "MAX_SETS", 61)
     with pytest.raises(ValueError, match="sets of tiles"):
         _ = ShutTheBox().actions
