@@ -4,8 +4,8 @@
     python docs/tutorials/chat_endpoint.py --url http://localhost:8000/v1 --model NAME
     stb-gym grade shut-the-box --answers answers.jsonl
 
-The environment variable OPENAI_API_KEY has the key, if one is needed. Run the program again to ask the questions whose
-requests failed.
+Set the environment variable OPENAI_API_KEY if the endpoint needs a key. Run the program again to repeat failed
+requests.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from urllib.request import Request, urlopen
 
 
 def ask(url, model, question):
-    """Return the answer of a model as text."""
+    """Send a question to the model and return its answer as text."""
     messages = [{"role": "system", "content": question["rules"]}, {"role": "user", "content": question["question"]}]
     body = json.dumps({"model": model, "messages": messages, "temperature": 0}).encode()
     headers = {"Content-Type": "application/json", "Authorization": f"Bearer {os.environ.get('OPENAI_API_KEY', '')}"}
@@ -27,7 +27,7 @@ def ask(url, model, question):
 
 
 def main(url, model, questions="questions.jsonl", answers="answers.jsonl", parallel=4):
-    """Append an answer to a file for each question that has none there."""
+    """Append the answers to all questions that the file of answers does not have yet."""
     Path(answers).touch()
     answered = {json.loads(line)["id"] for line in Path(answers).read_text().splitlines()}
     asked = [json.loads(line) for line in Path(questions).read_text().splitlines()]

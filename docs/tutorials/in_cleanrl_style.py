@@ -30,7 +30,7 @@ def choices(actor, observation, mask):
 
 
 def main(steps, seed=0):
-    """Learn for some steps, summed over all games, and print the curve."""
+    """Train for `steps` steps, summed over all games, and print the learning curve."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # small networks are faster with one thread
     options = {"observation_dtype": "float32", "reward_scale": 1 / 45}
@@ -46,29 +46,29 @@ def main(steps, seed=0):
             print(f"{done:>9,} steps: regret {meter(actor, masked=True).regret:.4f}")
         rows = []
         for _ in range(ROLLOUT):
-            seen, mask = torch.as_tensor(observation), torch.as_tensor(info["action_mask"]).bool()
+            state, mask = torch.as_tensor(observation), torch.as_tensor(info["action_mask"]).bool()
             with torch.no_grad():
-                drawn = choices(actor, seen, mask)
-                action, value = drawn.sample(), critic(seen)[:, 0]
+                distribution = choices(actor, state, mask)
+                action, value = distribution.sample(), critic(state)[:, 0]
             observation, reward, over, _, info = envs.step(action.numpy())
             ended = torch.as_tensor(reward).float(), torch.as_tensor(over)
-            rows.append((seen, mask, action, drawn.log_prob(action), value, *ended))
-        seen, mask, action, before, value, reward, over = (torch.stack(column) for column in zip(*rows, strict=True))
+            rows.append((state, mask, action, distribution.log_prob(action), value, *ended))
+        state, mask, action, before, value, reward, over = (torch.stack(column) for column in zip(*rows, strict=True))
         ahead, advantage = critic(torch.as_tensor(observation))[:, 0].detach(), 0
         advantages = torch.zeros_like(value)
-        for t in reversed(range(ROLLOUT)):  # where a turn is over, nothing of the next one counts
+        for t in reversed(range(ROLLOUT)):  # a turn that is over does not bootstrap from the next one
             advantages[t] = advantage = reward[t] + ~over[t] * (ahead + LAMBDA * advantage) - value[t]
             ahead = value[t]
-        columns = (seen, mask, action, before, advantages, advantages + value)
-        seen, mask, action, before, advantages, returns = (column.flatten(0, 1) for column in columns)
-        for part in torch.cat([torch.randperm(len(seen)) for _ in range(EPOCHS)]).split(MINIBATCH):
-            now = choices(actor, seen[part], mask[part])
+        columns = (state, mask, action, before, advantages, advantages + value)
+        state, mask, action, before, advantages, returns = (column.flatten(0, 1) for column in columns)
+        for part in torch.cat([torch.randperm(len(state)) for _ in range(EPOCHS)]).split(MINIBATCH):
+            now = choices(actor, state[part], mask[part])
             ratio = (now.log_prob(action[part]) - before[part]).exp()
             gain = (advantages[part] - advantages[part].mean()) / (advantages[part].std() + 1e-8)
-            gained = torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
-            missed = (critic(seen[part])[:, 0] - returns[part]).square().mean()
+            objective = torch.min(ratio * gain, ratio.clamp(1 - CLIP, 1 + CLIP) * gain).mean()
+            error = (critic(state[part])[:, 0] - returns[part]).square().mean()
             optimizer.zero_grad()
-            (VALUE * missed - gained - ENTROPY * now.entropy().mean()).backward()
+            (VALUE * error - objective - ENTROPY * now.entropy().mean()).backward()
             nn.utils.clip_grad_norm_(weights, 0.5)
             optimizer.step()
     print(f"{done + BATCH:>9,} steps: regret {meter(actor, masked=True).regret:.4f}")

@@ -1,7 +1,7 @@
 """Train Q-learning with a table in your own NumPy loop of 256 games, and print its exact regret.
 
-The program prints the regret of the greedy policy every 100,000 steps. The learner knows nothing of the game: it reads
-observations, masks and rewards, as any agent does.
+The program prints the regret of the greedy policy every 100,000 steps. The learner does not know the rules: it uses
+only observations, masks and rewards.
 
     python docs/tutorials/in_numpy.py --steps 1000000
 """
@@ -14,11 +14,11 @@ import numpy as np
 import stb_gym
 
 GAMES, EXPLORATION = 256, 0.1
-ROWS = 10_000  # more than there are positions
+ROWS = 10_000  # more than the game has states
 
 
 class Table:
-    """A table of [ROWS, A] Q-values with a row for every observation that was met."""
+    """A table of [ROWS, A] Q-values with a row for every observation met so far."""
 
     def __init__(self, actions):
         self.rows = {}
@@ -26,12 +26,12 @@ class Table:
         self.visits = np.zeros((ROWS, actions))
 
     def find(self, observations):
-        """Return [B] the rows of observations [B, O]."""
+        """Return the rows [B] of observations [B, O]."""
         keys = (observation.tobytes() for observation in observations)
         return np.array([self.rows.setdefault(key, len(self.rows)) for key in keys])
 
     def greedy(self, observations, masks):
-        """Return [B] the legal actions of highest value. The meter needs only this function."""
+        """Return the legal actions [B] of highest value; the meter needs only this function."""
         return np.where(masks, self.values[self.find(observations)], -np.inf).argmax(axis=1)
 
     def learn(self, row, action, target):
@@ -42,7 +42,7 @@ class Table:
 
 
 def main(steps, seed=0, every=100_000):
-    """Learn for some steps, summed over all games, and print the curve."""
+    """Train for `steps` steps, summed over all games, and print the learning curve."""
     envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=GAMES, autoreset_mode="SameStep")
     meter = stb_gym.RegretMeter(envs)
     random, table = np.random.default_rng(seed), Table(envs.single_action_space.n)
@@ -51,13 +51,13 @@ def main(steps, seed=0, every=100_000):
     for done in range(0, steps, GAMES):
         if done % every < GAMES:
             print(f"{done:>9,} steps: regret {meter(table.greedy).regret:.4f}")
-        explores = random.random(GAMES) < EXPLORATION
-        action = np.where(explores, envs.legal_sample(), table.greedy(observation, info["action_mask"]))
+        explore = random.random(GAMES) < EXPLORATION
+        action = np.where(explore, envs.legal_sample(), table.greedy(observation, info["action_mask"]))
         observation, reward, over, _, info = envs.step(action)
-        following = table.find(observation)
-        ahead = np.where(info["action_mask"], table.values[following], -np.inf).max(axis=1)
+        next_row = table.find(observation)
+        ahead = np.where(info["action_mask"], table.values[next_row], -np.inf).max(axis=1)
         table.learn(row, action, reward + np.where(over, 0, ahead))
-        row = following
+        row = next_row
     print(f"{steps:>9,} steps: regret {meter(table.greedy).regret:.4f}")
 
 

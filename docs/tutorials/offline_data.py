@@ -1,6 +1,6 @@
 """Write data sets of five behaviour policies, learn from each one offline, and print the exact values of the results.
 
-The data sets are Minari's. The offline learner, CQL, is d3rlpy's, and so is one of two off-policy evaluators.
+Minari stores the data sets. The offline learner, CQL, and one of two off-policy estimators come from d3rlpy.
 
     PYTHONPATH=. python docs/tutorials/offline_data.py --steps 1000
 """
@@ -24,12 +24,12 @@ from stb_gym.tracking import ProgressBar
 
 ENV = "stb_gym/ShutTheBox-v0"
 METER = stb_gym.RegretMeter(gym.make(ENV))
-OPTIMUM, TABLES = METER.solution, METER.solution.tables  # N = 5,622 states: a position and a roll; A = 62 actions
+OPTIMUM, TABLES = METER.solution, METER.solution.tables  # S = 5,622 states, A = 62 actions
 NETWORK = {"batch_size": 64, "learning_rate": 1e-3, "gamma": 1.0, "target_update_interval": 100}
 
 
 def behaviours(seed):
-    """Return the behaviour policies by name, as [N, A] probabilities."""
+    """Return the behaviour policies by name, as [S, A] probabilities."""
     config = configure("q-learning", ENV, {}, "quick", seed=seed)
     learner = config.make_learner(config.make_envs())
     learner.learn(30_000)
@@ -45,23 +45,23 @@ def behaviours(seed):
 
 
 def exploring(learner):
-    """Return the [N, A] probabilities of a learner that takes 15% random actions."""
+    """Return the [S, A] probabilities of a learner that takes 15% random actions."""
     return 0.85 * one_hot(METER.policy(learner.act)) + 0.15 * stb_gym.strategy(METER.game, "random")
 
 
 def one_hot(actions):
-    """Return the [N, A] probabilities of a policy of actions [N]."""
+    """Return the [S, A] probabilities of a policy of actions [S]."""
     return np.eye(TABLES.num_actions)[actions] * TABLES.legal
 
 
 def play(policy, episodes, seed):
     """Play one turn in each of many games at once; return a buffer for each turn."""
     envs = gym.make_vec(ENV, num_envs=episodes)
-    draws = np.random.default_rng([seed, 1])  # of the actions; the environment throws the dice
+    draws = np.random.default_rng([seed, 1])  # for actions; the environment throws the dice
     observation, info = envs.reset(seed=seed)
     observations, masks, steps = [observation], [info["action_mask"]], []
     lengths, over = np.zeros(episodes, int), np.zeros(episodes, bool)
-    while not over.all():  # games that are over begin again, which is not recorded
+    while not over.all():  # a new turn that starts after the first one is not recorded
         probabilities = policy[envs.states]
         upper = probabilities.cumsum(axis=1)
         action = (upper > draws.random((episodes, 1)) * upper[:, -1:]).argmax(axis=1)
@@ -118,7 +118,7 @@ def read(dataset):
 
 
 def clone(data):
-    """Return the policy [N, A] of the most frequent actions; uniform over legal actions at states without data."""
+    """Return the policy [S, A] of the most frequent actions; uniform over legal actions at states without data."""
     counts = np.zeros((TABLES.num_states, TABLES.num_actions))
     np.add.at(counts, (data.states, data.actions), 1)
     chosen = TABLES.legal & (counts == counts.max(axis=1, keepdims=True))
@@ -135,7 +135,7 @@ def fit(learner, data, steps):
 
 
 def cql_regrets(data, steps):
-    """Train CQL, which knows no masks; return its exact regret when it plays without masks, and with them."""
+    """Train CQL without masks; return its exact regret when it plays without masks, and with them."""
     network = fit(d3rlpy.algos.DiscreteCQLConfig(**NETWORK).create(device="cpu:0"), data, steps).impl.q_function[0]
 
     def values(observations):
@@ -148,17 +148,17 @@ def cql_regrets(data, steps):
 
 
 def importance_sampling(data, target):
-    """Estimate the mean points of a policy [N, A] by weighted importance sampling."""
+    """Estimate the mean points of a policy [S, A] by weighted importance sampling."""
     weights = np.multiply.reduceat(target[data.states, data.actions] / data.probabilities, data.starts)
     points = -np.add.reduceat(data.rewards, data.starts)
     return weights @ points / weights.sum()
 
 
 def fitted_q_evaluation(data, target, steps):
-    """Estimate the mean points of a deterministic policy [N, A] by d3rlpy's fitted Q evaluation."""
+    """Estimate the mean points of a deterministic policy [S, A] by d3rlpy's fitted Q evaluation."""
     scale = 0.1  # d3rlpy's loss is quadratic for errors below 1 only
     actions = torch.as_tensor(target.argmax(axis=1))
-    policy = SimpleNamespace(predict_best_action=lambda seen: actions[TABLES.find_states(seen.numpy())])
+    policy = SimpleNamespace(predict_best_action=lambda observations: actions[TABLES.find_states(observations.numpy())])
     config = d3rlpy.ope.FQEConfig(reward_scaler=d3rlpy.preprocessing.MultiplyRewardScaler(scale), **NETWORK)
     evaluator = fit(d3rlpy.ope.DiscreteFQE(SimpleNamespace(impl=policy), config, device="cpu:0"), data, steps)
     first = data.observations[data.starts]
@@ -166,11 +166,11 @@ def fitted_q_evaluation(data, target, steps):
 
 
 def main(steps, episodes=2_000, seed=0, folder="offline-data"):
-    """Write the data sets to a folder, and print what is learned from each as a Markdown table."""
+    """Write the data sets to a folder, and print a Markdown table of what CQL and the estimators make of each."""
     torch.set_num_threads(1)
     d3rlpy.seed(seed)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(30))  # warnings and errors only
-    warnings.filterwarnings("ignore", "`.*` is set to None", module="minari")  # an author and such
+    warnings.filterwarnings("ignore", "`.*` is set to None", module="minari")  # metadata without a value
     os.environ["MINARI_DATASETS_PATH"] = folder
     policies = behaviours(seed)
     target = one_hot(policies["trained"].argmax(axis=1))
@@ -195,5 +195,5 @@ if __name__ == "__main__":
     parser.add_argument("--steps", type=int, default=1_000, help="gradient steps of each network")
     parser.add_argument("--episodes", type=int, default=2_000, help="turns in each data set")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--folder", default="offline-data", help="where no data sets of these names are yet")
+    parser.add_argument("--folder", default="offline-data", help="a folder without data sets of these names")
     main(**vars(parser.parse_args()))

@@ -1,8 +1,7 @@
 """Train stock models, and print the exact regret of each with masks and without them.
 
-Settings are the defaults, with three seeds. With 2,048 steps, one rollout of PPO, all models learn for
-equally many steps, A2C for two more. Models that
-learn without masks choose among legal actions in the meter.
+Settings are the defaults, with three seeds. With 2,048 steps, one rollout of PPO, all models train for the same number
+of steps, A2C for two more. The meter masks the actions of models that were trained without masks.
 
     python docs/tutorials/price_of_masks.py --steps 2048
 """
@@ -21,7 +20,7 @@ STOCK = (DQN, QRDQN, A2C, PPO, MaskablePPO)
 
 
 def main(steps, seeds=3):
-    """Train each algorithm with default settings and some seeds, and print a Markdown table of mean regrets."""
+    """Train each algorithm with `seeds` seeds, and print a Markdown table of mean regrets."""
     torch.set_num_threads(1)
     env = gym.make("stb_gym/ShutTheBox-v0")
     meter = stb_gym.RegretMeter(env)

@@ -24,13 +24,13 @@ class Answer(Action):
 
 
 class Question(Observation):
-    """A position in words; the first one of a turn begins with the rules."""
+    """A position in words; the first question of a turn starts with the rules."""
 
     text: str
 
 
 class Turns(Environment):
-    """An environment of turns; its state has the regret of the turn so far."""
+    """An environment whose episodes are turns; its state has the regret of the turn so far."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
     state = State()
@@ -40,12 +40,12 @@ class Turns(Environment):
         self.env = TextEnv(gym.make(game))
 
     def reset(self, seed=None, episode_id=None, **options):
-        """Begin a turn."""
+        """Start a turn and return the first question."""
         self.state = State(episode_id=episode_id, regret=0.0)
         return Question(text=self.env.reset(seed=seed)[0])
 
     def step(self, action, timeout_s=None, **options):
-        """Take the action that an answer names."""
+        """Play the move that the answer names and return the next question."""
         text, reward, done, _, info = self.env.step(action.text)
         self.state.step_count += 1
         self.state.regret = info["regret"]

@@ -1,7 +1,7 @@
 """Train RLlib's PPO with its action-masking module, and print its exact regret after every iteration.
 
-`mask_names="rllib"` gives the module the entries that it looks for, `observations` and `action_mask`. `stb_gym:` before
-the id lets RLlib's workers import the package. `best` passes the module's logits to the meter.
+`mask_names="rllib"` names the entries of observations as the module expects: `observations` and `action_mask`.
+`stb_gym:` before the id lets RLlib's workers import the package. The meter gets the actions of greatest logit.
 
     python docs/tutorials/with_rllib.py --steps 40000
 """
@@ -34,21 +34,22 @@ def configuration(seed):
     )
 
 
-def best(module, shown):
-    """Return [B] the most probable actions; `shown` holds the environment's observations as arrays."""
+def best(module, observations):
+    """Return the most probable actions [B] for a dictionary of the environment's observations, as arrays."""
     with torch.no_grad():
-        told = module.forward_inference({"obs": {name: torch.as_tensor(array) for name, array in shown.items()}})
-    return told["action_dist_inputs"].argmax(dim=1)
+        tensors = {name: torch.as_tensor(array) for name, array in observations.items()}
+        outputs = module.forward_inference({"obs": tensors})
+    return outputs["action_dist_inputs"].argmax(dim=1)
 
 
 def main(steps, seed=0):
-    """Learn for some steps, summed over all games, and print the curve."""
+    """Train for `steps` steps, summed over all games, and print the learning curve."""
     torch.set_num_threads(1)  # small networks are faster with one thread
     ray.init("local", num_cpus=2, include_dashboard=False, log_to_driver=False, logging_level="ERROR")
     meter = stb_gym.RegretMeter(gym.make(ENVIRONMENT, **OPTIONS))
     algorithm = configuration(seed).build_algo()
     for done in range(0, steps + 1, BATCH):
-        regret = meter(lambda shown, masks: best(algorithm.get_module(), shown)).regret
+        regret = meter(lambda observations, masks: best(algorithm.get_module(), observations)).regret
         print(f"{done:>9,} steps: regret {regret:.4f}")
         if done < steps:
             algorithm.train()

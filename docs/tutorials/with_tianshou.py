@@ -1,7 +1,7 @@
 """Train Tianshou's DQN with masks, and print its exact regret after every epoch.
 
-Tianshou finds the masks in observations with the entries `obs` and `mask`. An id with `Masked` in it and
-`mask_names="tianshou"` make them. Tianshou's double DQN masks the next action, too.
+Tianshou finds the masks in observations with the entries `obs` and `mask`: use an id with `Masked` in it and
+`mask_names="tianshou"`. Tianshou's double DQN masks the next action, too.
 
     python docs/tutorials/with_tianshou.py --steps 40000
 """
@@ -30,14 +30,14 @@ def make():
     return gym.make("stb_gym/ShutTheBoxMasked-v0", **options)
 
 
-def best(policy, shown):
-    """Return [B] the legal actions of highest value; `shown` holds the environment's observations."""
+def best(policy, observations):
+    """Return the legal actions [B] of highest value for a dictionary of the environment's observations."""
     with torch.no_grad():
-        return policy(Batch(obs=Batch(shown), info=Batch())).act
+        return policy(Batch(obs=Batch(observations), info=Batch())).act
 
 
 def main(steps, seed=0):
-    """Learn for some steps, summed over all games, and print the curve."""
+    """Train for `steps` steps, summed over all games, and print the learning curve."""
     torch.manual_seed(seed)
     np.random.seed(seed)  # noqa: NPY002 (Tianshou explores by these)
     torch.set_num_threads(1)  # small networks are faster with one thread
@@ -53,7 +53,8 @@ def main(steps, seed=0):
 
     def report(_, done):
         if done % EPOCH < GAMES:
-            print(f"{done:>9,} steps: regret {meter(lambda shown, masks: best(policy, shown)).regret:.4f}")
+            evaluation = meter(lambda observations, masks: best(policy, observations))
+            print(f"{done:>9,} steps: regret {evaluation.regret:.4f}")
 
     algorithm.run_training(
         OffPolicyTrainerParams(

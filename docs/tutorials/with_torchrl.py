@@ -1,6 +1,6 @@
 """Train TorchRL's PPO with masks, and print its exact regret while it learns.
 
-An id with `Masked` in it and `mask_names="torchrl"` put the mask into the tensordict, where the distribution
+Use an id with `Masked` in it and `mask_names="torchrl"`: they put the mask into the tensordict, where the distribution
 `MaskedCategorical` and the transform `ActionMask` find it. TorchRL needs vector environments with autoreset disabled.
 
     python docs/tutorials/with_torchrl.py --steps 100000
@@ -37,14 +37,14 @@ def networks(observations, actions):
     return actor, ValueOperator(MLP(out_features=1, **sizes), in_keys=["observation"])
 
 
-def best(actor, shown):
-    """Return [B] the most probable actions; `shown` holds the environment's observations as arrays."""
+def best(actor, observations):
+    """Return the most probable actions [B] for a dictionary of the environment's observations, as arrays."""
     with torch.no_grad(), set_exploration_type(ExplorationType.DETERMINISTIC):
-        return actor(TensorDict(shown, len(shown["observation"])))["action"]
+        return actor(TensorDict(observations, len(observations["observation"])))["action"]
 
 
 def main(steps, seed=0):
-    """Learn for some steps, summed over all games, and print the curve."""
+    """Train for `steps` steps, summed over all games, and print the learning curve."""
     torch.manual_seed(seed)
     torch.set_num_threads(1)  # small networks are faster with one thread
     options = {"mask_names": "torchrl", "observation_dtype": "float32", "reward_scale": 1 / 45}
@@ -57,10 +57,14 @@ def main(steps, seed=0):
     loss = ClipPPOLoss(actor, critic, entropy_coeff=0.01, critic_coeff=0.5, normalize_advantage=True)
     optimizer = torch.optim.Adam(loss.parameters(), 1e-3)
 
+    def report(done):
+        evaluation = meter(lambda observations, masks: best(actor, observations))
+        print(f"{done:>9,} steps: regret {evaluation.regret:.4f}")
+
     collector = Collector(env, actor, frames_per_batch=BATCH, total_frames=steps, auto_register_policy_transforms=False)
     for update, batch in enumerate(collector):
         if update % 5 == 0:
-            print(f"{update * BATCH:>9,} steps: regret {meter(lambda shown, masks: best(actor, shown)).regret:.4f}")
+            report(update * BATCH)
         with torch.no_grad():
             flat = advantage(batch).reshape(-1)
         for part in torch.cat([torch.randperm(len(flat)) for _ in range(EPOCHS)]).split(MINIBATCH):
@@ -70,7 +74,7 @@ def main(steps, seed=0):
             torch.nn.utils.clip_grad_norm_(loss.parameters(), 0.5)
             optimizer.step()
     collector.shutdown()
-    print(f"{(update + 1) * BATCH:>9,} steps: regret {meter(lambda shown, masks: best(actor, shown)).regret:.4f}")
+    report((update + 1) * BATCH)
 
 
 if __name__ == "__main__":

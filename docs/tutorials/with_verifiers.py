@@ -17,7 +17,7 @@ __all__ = ["Turns", "TurnsEnv"]
 
 
 class TurnsConfig(vf.TasksetConfig):
-    """The options of the tasks."""
+    """The configuration of the tasks."""
 
     game: str = "stb_gym/ShutTheBox-v0"
 
@@ -28,14 +28,14 @@ class Turns(vf.Taskset[vf.Task, TurnsConfig]):
     INFINITE = True
 
     def load(self):
-        """Yield the tasks, whose prompts are the rules and the first question."""
+        """Yield one task per seed; its prompt is the rules and the first question."""
         env = TextEnv(gym.make(self.config.game))
         for seed in itertools.count():
             yield vf.Task(vf.TaskData(prompt=env.reset(seed=seed)[0]), self.config.task)
 
 
 class PlayerConfig(vf.EnvConfig):
-    """The options of the environment: the model chats and has no tools."""
+    """The configuration of the environment: the model chats and has no tools."""
 
     player: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"}, runtime=vf.SubprocessConfig())
 
