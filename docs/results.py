@@ -271,7 +271,7 @@ def tables() -> dict[str, str]:
     found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
     found["How close do agents get?"] = front_table(*measured[TASK])
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
-    found["What differs from the textbook, and what it is worth"] = departures_table(changes)
+    found["What differs from the textbook, and how much it matters"] = departures_table(changes)
     found["Results"] = exact8_table(read_exact8())
     studied = read_numbers(folder / "hardness.csv.gz", sweep.KEY)
     found["Rank correlations within families"] = correlations_table(within_families(studied))
