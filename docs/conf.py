@@ -1,4 +1,4 @@
-"""How the site is built: `make docs`, in the root of the repository, makes it of the pages of this folder."""
+"""Sphinx configuration of the site; `make docs` builds it from the pages of this folder."""
 
 import re
 import shutil
@@ -8,9 +8,10 @@ from importlib import metadata
 from pathlib import Path
 from textwrap import shorten
 
-from docutils.nodes import SkipNode, paragraph
+from docutils.nodes import SkipNode, Text, paragraph
 from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
+from sphinx import addnodes
 
 from docs.gallery import linked, picture_tags, playable, tags_of, write_pages
 from docs.results import write_curves
@@ -20,7 +21,7 @@ ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 STYLE = (ROOT / "web" / "src" / "style" / "base.css").read_text()
 [ICON] = re.findall('<link rel="icon".*>', (ROOT / "stb_gym" / "explorer" / "page.html").read_text())
-COLOURS = {  # of the theme, by the names that they have in the style of the page to play
+COLOURS = {  # colours of the style sheet of the games, and the theme's names for them
     "ground": ["background-primary"],
     "card": ["background-secondary", "inline-code-background"],
     "ink": ["foreground-primary"],
@@ -31,23 +32,30 @@ COLOURS = {  # of the theme, by the names that they have in the style of the pag
     "lost": ["problematic"],
 }
 
+LONG_TYPES = {  # patterns of types as Sphinx writes them, and short names
+    r"ndarray\[tuple\[Any, \.\.\.\], dtype\[\w+(\[Any\])?\]\]": "ndarray",
+    r"_Buffer \| [^,]*?_NestedSequence\[complex \| bytes \| str\]": "ArrayLike",
+    r"Callable\[\[[^\[\]]*\], [^\[\]]*\]": "Callable",
+}
+
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
-urls = PROJECT.get("urls", {})  # once the project has them
+urls = PROJECT.get("urls", {})  # empty before the first release
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
-nitpick_ignore_regex = [("py:.*", ".*")]  # errors and types that docstrings name: many are of other libraries
-suppress_warnings = ["ref.python"]  # attributes of two classes that have the same name
+nitpick_ignore_regex = [("py:.*", ".*")]  # docstrings name errors and types of other libraries
+suppress_warnings = ["ref.python"]  # two classes may have attributes of the same name
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist", "dollarmath", "attrs_inline"]
-nb_execution_mode = "off"  # the notebooks hold their outputs
+nb_execution_mode = "off"  # the notebooks are committed with their outputs
 root_doc = "documentation"  # index.html is the game
 exclude_patterns = ["**/.ipynb_checkpoints", "home.md"]
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "none"  # docstrings say what arguments are
+autodoc_typehints_format = "short"
+autodoc_preserve_defaults = True
 default_role = "code"
 napoleon_attr_annotations = False
 napoleon_use_ivar = True
@@ -80,9 +88,10 @@ pygments_style, pygments_dark_style = "a11y-light", "a11y-dark"
 
 
 def setup(app):
-    """Escape docstrings, render formulas, offer notebooks for download, and write the pages to play."""
+    """Register the hooks that escape docstrings, render formulas, copy notebooks and write the pages of games."""
     app.connect("autodoc-process-docstring", lambda *given: _escape(given[-1]), priority=900)  # after napoleon
-    app.connect("env-get-outdated", lambda *_: [root_doc, "play"])  # they take the README and all games
+    app.connect("env-get-outdated", lambda *_: [root_doc, "play"])  # they include the README and all games
+    app.connect("doctree-read", lambda _, doctree: _shorten_types(doctree))
     app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _copy_notebooks)
     app.connect("build-finished", _write_pages_to_play)
@@ -101,14 +110,14 @@ def _write_displayed_formula(writer, node):
 
 
 def _copy_notebooks(app, error):
-    """Copy the notebooks to the site, where each page links to its own for download."""
+    """Copy the notebooks to the site, so that their pages can link to them for download."""
     if error is None:
         for notebook in Path(app.srcdir, "notebooks").glob("*.ipynb"):
             shutil.copy(notebook, Path(app.outdir, "notebooks"))
 
 
 def _write_pages_to_play(app, error):
-    """Write index.html, the game with an introduction below, and the pages of the gallery."""
+    """Write index.html, a game with an introduction below it, and the pages of the gallery."""
     if error is None:
         below = MarkdownIt("commonmark").enable("table").render(written(Path(app.srcdir, "home.md").read_text()))
         below = re.sub(r'href="([\w/]+)\.(?:md|ipynb)"', r'href="\1.html"', below)
@@ -116,7 +125,7 @@ def _write_pages_to_play(app, error):
 
 
 def _write_curves(app, error):
-    """Write the page of curves, with its icon, what links show of it, and links to the site."""
+    """Write the page of curves, with an icon, preview tags, and links to the site."""
     if error is None:
         path = Path(app.outdir, "curves.html")
         write_curves(path)
@@ -125,7 +134,7 @@ def _write_curves(app, error):
 
 
 def _finish_page(app, name, template, context, doctree):
-    """Add the icon and what links show of a page."""
+    """Add the icon and the preview tags of a page."""
     paragraphs = doctree.findall(paragraph) if doctree else []
     summary = next((each.astext() for each in paragraphs if each.parent.tagname == "section"), PROJECT["description"])
     summary = shorten(summary, 200, placeholder="...")
@@ -137,7 +146,27 @@ def _finish_page(app, name, template, context, doctree):
 
 
 def _escape(lines):
-    """Escape stars and bars, which stand for shapes and sizes in docstrings and are no markup."""
-    for place, line in enumerate(lines):
+    """Escape stars and bars in docstrings, where they stand for shapes and sizes."""
+    for index, line in enumerate(lines):
         if not line.lstrip().startswith((">>>", "...")):
-            lines[place] = re.sub(r"(?<!\\)([*|])", r"\\\1", line)
+            lines[index] = re.sub(r"(?<!\\)([*|])", r"\\\1", line)
+
+
+def _shorten_types(doctree):
+    """Shorten the types in signatures that NumPy and `Callable` make too long to read."""
+    for signature in doctree.findall(addnodes.desc_signature):
+        for node in signature.findall():
+            if isinstance(node, addnodes.desc_annotation | addnodes.desc_returns):
+                _shorten_type(node)
+            elif isinstance(node, addnodes.desc_parameter):
+                for child in node.children:
+                    _shorten_type(child)
+
+
+def _shorten_type(node):
+    text = short = "".join(child.astext() for child in node.children)
+    for pattern, name in LONG_TYPES.items():
+        short = re.sub(pattern, name, short)
+    if short != text:
+        node.children = []
+        node += Text(short)
