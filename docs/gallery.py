@@ -1,6 +1,6 @@
-"""The games of the site: a page to play each, a picture of it for links, and a card in the gallery.
+"""Write the games of the site: a page to play each game, its preview picture, and its card in the gallery.
 
-Every named variant has a page of its own, and so has every game without variants, if the page is small enough.
+Every named variant has a page, and so has every game without variants, if the page has at most LARGEST_PAGE bytes.
 """
 
 from functools import cache
@@ -17,10 +17,10 @@ from stb_gym.words import words_of
 from stb_gym.words.drawing import Canvas
 
 LARGEST_PAGE = 500_000  # bytes
-WIDTH, HEIGHT = 1200, 630  # pixels of a picture, as sites that show links ask for
-GROUND, INK, SOFT = (247, 244, 238), (27, 27, 27), (93, 87, 78)  # of the page in a light room
+WIDTH, HEIGHT = 1200, 630  # pixels of a preview picture, the size that other sites expect
+GROUND, INK, SOFT = (247, 244, 238), (27, 27, 27), (93, 87, 78)  # colours of the page in its light scheme
 THROW = (3, 6, 3, 2, 4)
-FOOTER = {  # pages that every game links to
+FOOTER = {  # pages that every game links to, and their titles
     "documentation": "stb_gym",
     "play": "All games",
     "rules": "Rules",
@@ -36,10 +36,10 @@ class Playable(NamedTuple):
     Attributes:
         name: the name of the page.
         title: the name of the game.
-        rules: its rules in a sentence.
-        value: what perfect play scores.
-        game: its rules.
-        page: the page.
+        rules: its rules in one sentence.
+        value: the mean score of perfect play, in words.
+        game: the rules as an object.
+        page: the page as HTML.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Playable(NamedTuple):
 
 @cache
 def playable() -> list[Playable]:
-    """Return all games that have a page, those of the usual rules first."""
+    """Return all games that have a page, those with default rules first."""
     found = []
     for game_name, rules_class in GAMES.items():
         usual = Variant({}, words_of(rules_class()).how_to_play())
@@ -67,7 +67,7 @@ def playable() -> list[Playable]:
 
 
 def gallery(_: str = "") -> str:
-    """Return the cards of all games, as HTML in Markdown."""
+    """Return the cards of all games as HTML."""
     cards = [
         f'<li><a href="play/{each.name}.html"><img src="play/{each.name}.png" alt="" loading="lazy">'
         f"<span>{escape(each.title)}</span></a><p>{escape(each.rules)}</p><p>{each.value}</p></li>"
@@ -77,12 +77,12 @@ def gallery(_: str = "") -> str:
 
 
 def write_pages(site: Path, address: str, below: str) -> None:
-    """Write the pages of all games and their pictures, and index.html, the page of nine tiles.
+    """Write the page and the pictures of every game, and index.html, the page of nine tiles.
 
     Args:
         site: the folder of the site.
-        address: the URL of the site, or "" as long as it has none.
-        below: HTML of index.html below the game.
+        address: the URL of the site, or "" if it has none.
+        below: HTML that index.html shows below the game.
     """
     (site / "play").mkdir(exist_ok=True)
     for each in playable():
@@ -97,14 +97,14 @@ def write_pages(site: Path, address: str, below: str) -> None:
 
 
 def linked(page: str, address: str, picture: str, root: str) -> str:
-    """Add the preview picture and links to other pages of the site; `root` is the relative path to its folder."""
+    """Add a preview picture and links to other pages; `root` is the relative path to the folder of the site."""
     links = "\n".join(f'<a href="{root}{name}.html">{title}</a>' for name, title in FOOTER.items())
     page = page.replace("<footer>stb_gym</footer>", f"<footer>\n{links}\n</footer>", 1)
     return page.replace("</head>", f"{picture_tags(address, picture)}\n</head>", 1)
 
 
 def picture_tags(address: str, name: str) -> str:
-    """Return the tags of the preview picture, whose URL must be absolute; "" if the site has no address."""
+    """Return the tags of the preview picture, or "" if the site has no address: its URL must be absolute."""
     if not address:
         return ""
     tags = {"og:image": f"{address}play/{name}-link.png", "og:image:width": WIDTH, "og:image:height": HEIGHT}
@@ -112,18 +112,18 @@ def picture_tags(address: str, name: str) -> str:
 
 
 def tags_of(properties: dict[str, object]) -> str:
-    """Return tags of the Open Graph protocol."""
+    """Return properties as tags of the Open Graph protocol."""
     return "\n".join(f'<meta property="{name}" content="{escape(str(text))}">' for name, text in properties.items())
 
 
 def board(each: Playable, caption: str = "") -> Image.Image:
     """Draw the board of a game after the first throw."""
-    held, dice = each.game.start()
-    return Image.fromarray(words_of(each.game).picture(held, dice, THROW[:dice], caption))
+    progress, dice = each.game.start()
+    return Image.fromarray(words_of(each.game).picture(progress, dice, THROW[:dice], caption))
 
 
 def draw(each: Playable) -> Image.Image:
-    """Draw the picture that links to a game show: its name, its rules and its board."""
+    """Draw the preview picture of a game: its name, its rules and its board."""
     canvas = Canvas(WIDTH, HEIGHT, GROUND)
     names = dict.fromkeys([each.game.name.replace("-", " ").capitalize(), each.title])
     canvas.text(60, 70, ": ".join(names), 64, INK, "lm", WIDTH - 120)

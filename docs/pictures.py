@@ -1,4 +1,4 @@
-"""Pictures of results, each for light and for dark pages."""
+"""Draw pictures of results, each for light and for dark pages."""
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
@@ -17,9 +17,9 @@ from PIL import Image
 from stb_gym.files import write_aside
 from stb_gym.plots import COLOURS, LINESTYLES
 
-LEAST = 1e-6  # a logarithmic axis has no 0: smaller values are drawn there
-SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow need one background
-LABEL = 0.045  # height of a name as a share of that of the axes
+LEAST = 1e-6  # smaller values are drawn here, because a logarithmic axis has no 0
+SERIES = [(colour, style) for style in LINESTYLES for colour in COLOURS[:6]]  # black and yellow suit only one scheme
+LABEL = 0.045  # height of a name as a share of the height of the axes
 SCHEMES = {"": ("#ffffff", "#1b1b1b", "#e2dbcf"), "-dark": ("#171614", "#f1ede4", "#3b3731")}  # ground, ink and lines
 
 
@@ -28,8 +28,7 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
 
     Args:
         path: the PNG to write, see `draw`.
-        curves: curves of agents by name, see `results.curve_over_seeds`. Measurements before the first step are left
-            out.
+        curves: curves of agents by name, see `results.curve_over_seeds`. Measurements at step 0 are left out.
         lines: values drawn as dotted lines, by name.
         ylabel: the label of the y axis.
     """
@@ -54,29 +53,29 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
         axes.yaxis.set_major_formatter(tick)
         axes.minorticks_off()
         decades = np.ptp(np.log10(axes.get_ylim()))
-        places = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)
-        for (name, (x, y, colour)), place in zip(ends.items(), places, strict=True):
+        label_heights = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)
+        for (name, (x, y, colour)), height in zip(ends.items(), label_heights, strict=True):
             leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5)}  # from the first letter
-            where = {"xytext": (1.03, 10**place), "textcoords": axes.get_yaxis_transform(), "va": "center"}
+            where = {"xytext": (1.03, 10**height), "textcoords": axes.get_yaxis_transform(), "va": "center"}
             axes.annotate(name, (x, y), arrowprops=leader, fontsize=8.5, **where)
 
     draw(path, (8, 4.8), fill)
 
 
 def tick(value: float, _: int | None = None) -> str:
-    """Return the words at a tick of a logarithmic axis of regrets."""
+    """Return the label of a tick on a logarithmic axis of regrets."""
     if value < 2 * LEAST:
         return "0" if value > LEAST / 2 else ""
     return np.format_float_positional(value, 3, fractional=False, trim="-")
 
 
 def draw(path: Path, size: tuple[float, float], fill: Callable[[Figure], None]) -> None:
-    """Draw a picture for light pages, NAME.png, and one for dark pages, NAME-dark.png.
+    """Write a picture for light pages, NAME.png, and one for dark pages, NAME-dark.png.
 
     Args:
-        path: where NAME.png is.
+        path: the path of NAME.png.
         size: width and height in inches.
-        fill: draws on an empty figure.
+        fill: function that draws on an empty figure.
     """
     for suffix, (ground, ink, line) in SCHEMES.items():
         style: dict[Any, str] = dict.fromkeys(["text.color", "axes.labelcolor", "xtick.color", "ytick.color"], ink)
@@ -91,8 +90,8 @@ def draw(path: Path, size: tuple[float, float], fill: Callable[[Figure], None]) 
 
 
 def spread(heights: NDArray[np.float64], gap: float) -> NDArray[np.float64]:
-    """Raise heights [K] until any two differ by `gap` or more; their order stays."""
-    places = heights.copy()
+    """Raise heights [K] until any two differ by at least `gap`; keep their order."""
+    raised = heights.copy()
     for lower, upper in pairwise(heights.argsort(kind="stable")):
-        places[upper] = max(places[upper], places[lower] + gap)
-    return places
+        raised[upper] = max(raised[upper], raised[lower] + gap)
+    return raised

@@ -1,4 +1,4 @@
-"""Pig, a game of your own in one file: docs/your_own_game.md explains it.
+"""Define Pig, a game of your own in one file; docs/your_own_game.md explains it.
 
 One turn, in pseudo-code:
 
@@ -26,7 +26,7 @@ HOLD, AGAIN = 0, 1
 class Pig(Game):
     """Throw a die as often as you like and add up what it shows; hold in time, because a 1 loses everything.
 
-    `progress` is the points so far. With `most_points` you must hold, so that every turn ends.
+    `progress` is the number of points so far. With `most_points` you must hold, so that every turn ends.
     """
 
     faces: int = rule(6, "faces of the die", low=2, high=20)
@@ -42,7 +42,7 @@ class Pig(Game):
         return 0, 1
 
     def moves(self, afterstate, roll):
-        """Return the next afterstate of each legal action; after a 1, the only action holds nothing."""
+        """Return the afterstate of each legal action; after a 1, you can only hold, with no points."""
         if roll == (1,):
             return {HOLD: (0, 0)}
         points = min(afterstate[0] + roll[0], self.most_points)
@@ -60,7 +60,7 @@ class Pig(Game):
         return [self.most_points, self.faces]
 
     def observe(self, afterstate, roll):
-        """Return the points before the throw, and the face of the die; 0 if none is thrown."""
+        """Return the points before the throw and the face of the die, or 0 after the turn."""
         return [afterstate[0], sum(roll)]
 
 

@@ -1,6 +1,6 @@
-"""Write the tables and pictures of docs/results into the pages: `python -m docs.results`.
+"""Write tables and pictures of the results in docs/results: `python -m docs.results`.
 
-The tables are in the README and in the pages of `PAGES`. `docs/conf.py` writes the page of curves.
+The tables go into the pages of PAGES. `docs/conf.py` writes the page of curves.
 """
 
 import re
@@ -41,9 +41,9 @@ TASK = "nine-tiles"
 LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
 OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
 BUDGET = 1_000_000
-SEEDS = 5  # cells name the number of seeds where there are fewer
+SEEDS = 5  # cells with fewer seeds give their number
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
-NAMES = {  # of agents for the reader of the README
+NAMES = {  # names of agents in the README
     "afterstates": "network of afterstates, `agents/afterstates.py`",
     "certainty-equivalence": "certainty equivalence",
     "greedy-step": "*one greedy step* on the values of random play",
@@ -75,10 +75,10 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 
 
 def table(task: Task, measurements: pd.DataFrame) -> str:
-    """Return the final regrets on a task as Markdown: a row for each algorithm, a column for each number of steps.
+    """Return the final regrets on a task as Markdown: a row per algorithm, a column per number of steps.
 
-    A cell is a `cell` with the interquartile mean of the minutes of a training. Rows are sorted by the number of steps
-    that most algorithms have, best first.
+    A cell also has the interquartile mean of the minutes of a training. Rows are sorted by the column with the most
+    entries, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     cells, means = {}, {}
@@ -94,7 +94,7 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
 
 
 def front_table(task: Task, measurements: pd.DataFrame) -> str:
-    """Return the regrets of NAMES after equal steps as Markdown, best first."""
+    """Return the regrets of the agents in NAMES after BUDGET steps as Markdown, best first."""
     rows = []
     for row in compare_agents(task, measurements[measurements["budget"] == BUDGET]):
         if name := NAMES.get(row["agent"]):
@@ -105,9 +105,9 @@ def front_table(task: Task, measurements: pd.DataFrame) -> str:
 
 
 def departures_table(results: pd.DataFrame) -> str:
-    """Return the final regrets of learners with single changes, of three seeds or more, as Markdown.
+    """Return the final regrets of learners with one change each, for three seeds or more, as Markdown.
 
-    Studies without such a change are left out.
+    Studies that have only the unchanged learner are left out.
     """
     by_change = results.groupby(["algorithm", "change", "study"], sort=False)["regret"]
     cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "").unstack(fill_value="")
@@ -117,7 +117,7 @@ def departures_table(results: pd.DataFrame) -> str:
 
 
 def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """Return the results of every agent and budget, the best number first, with the greedy step as an agent."""
+    """Return the results by agent and budget, the best number first; the greedy step counts as an agent."""
     shares = {name: hardness(task.game, task.objective).shares[0] for name, task in tasks.TASKS.items()}
     greedy_step = pd.DataFrame({"task": [*shares], "score": [*shares.values()]})
     of_agents = dict(iter(results.groupby(["agent", "budget"])))
@@ -126,7 +126,7 @@ def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]
 
 
 def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """Return the ranks and numbers of agents with the small budget, and their intervals, as Markdown, best first.
+    """Return the numbers of agents and their intervals as Markdown, ranked by the small budget.
 
     The greedy step has no interval.
     """
@@ -145,7 +145,7 @@ def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
 
 
 def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> None:
-    """Draw the scores of agents with the small budget as a table of colours.
+    """Draw the scores of agents with the small budget as a coloured table.
 
     A score is 10 to the power of the interquartile mean of log10(score).
     """
@@ -171,15 +171,15 @@ def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -
 
 
 def correlations_table(found: pd.DataFrame) -> str:
-    """Return rank correlations of measures of hardness with the scores of learners as Markdown."""
+    """Return the rank correlations of hardness measures and the scores of learners as Markdown."""
     return markdown(["learner", *found], ([f"`{name}`", *(f"{x:.2f}" for x in row)] for name, row in found.iterrows()))
 
 
 def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
-    """Return the mean regret of every agent on a task, least first, its parts, and the regret of its network.
+    """Return the mean regret of every agent on a task and the parts of it, least regret first.
 
-    Representation is a part of optimisation here. The last column has the mean regret of networks that were trained on
-    exact optimal actions, NaN where none was.
+    Optimisation includes representation. The column "network" has the mean regret of networks that were trained on
+    exact optimal actions, or NaN.
     """
     means = results[results["task"] == task].groupby("agent", sort=False)[diagnoses.PARTS].mean()
     found = means[["exploration", "sampling"]].assign(optimisation=means["representation"] + means["optimisation"])
@@ -189,14 +189,14 @@ def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
 
 
 def parts_table(parts: pd.DataFrame) -> str:
-    """Return what `mean_parts` returns as Markdown."""
+    """Return a result of `mean_parts` as Markdown."""
     known = parts.dropna(axis=1, how="all").rename(columns={"network": "network on exact targets"})
     rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in known.iterrows())
     return markdown(["agent", *known], rows)
 
 
 def changes_table(results: pd.DataFrame) -> str:
-    """Return as Markdown what changes of agents did, beside the parts of the regret before as shares of it."""
+    """Return the regrets before and after changes of agents as Markdown, with the parts before as shares."""
     rows = []
     for task in diagnoses.STUDIED:
         parts = mean_parts(results, task)
@@ -209,7 +209,7 @@ def changes_table(results: pd.DataFrame) -> str:
 
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:
-    """Draw the parts of regrets as shares of it, a bar for each agent, side by side for the tasks.
+    """Draw the parts of each agent's regret as shares: a bar per agent, an axes per task.
 
     Agents with a changed setting are left out.
     """
@@ -233,7 +233,7 @@ def draw_parts(path: Path, results: pd.DataFrame) -> None:
 
 
 def models_table(results: pd.DataFrame) -> str:
-    """Return the means over seeds of language models by the number of games that they saw, as Markdown."""
+    """Return the results of language models, averaged over seeds, by number of training games, as Markdown."""
     means = results.groupby("games")[language_model.NUMBERS].mean()
     rows = (
         [f"{int(games):,}", rounded(regret), f"{illegal:.1%}", f"{unparsable:.1%}"]
@@ -243,15 +243,15 @@ def models_table(results: pd.DataFrame) -> str:
 
 
 def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Return a Markdown table whose first columns are aligned to the left and the others to the right."""
+    """Return a Markdown table; the first `left` columns are aligned left, the others right."""
     alignment = ["---"] * left + ["---:"] * (len(header) - left)
     return "\n".join(f"| {' | '.join(row)} |" for row in (header, alignment, *rows))
 
 
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:
-    """Return the interquartile mean of regrets and, in small letters, its 95% interval and what comes after it.
+    """Return the interquartile mean of regrets and, in small letters, its 95% interval, followed by `after`.
 
-    The bootstrap interval of fewer than SEEDS regrets is their range.
+    The interval of fewer than SEEDS regrets is their range.
     """
     values = regrets.to_numpy(float)
     low, high = bootstrap_interval(values)
@@ -260,12 +260,12 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
 
 
 def few_seeds(number: int) -> str:
-    """Return a line "N seeds" if there are fewer than SEEDS, else ""."""
+    """Return a line "N seeds" for fewer than SEEDS, else ""."""
     return f"<br>{number} seeds" if number < SEEDS else ""
 
 
 def tables() -> dict[str, str]:
-    """Return today's tables by the headings that they stand below."""
+    """Return the tables of all results, by the heading above each."""
     folder = RESULTS.parent
     measured = by_task(read_measurements([RESULTS]))
     found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
@@ -295,7 +295,7 @@ def read_diagnoses() -> pd.DataFrame:
 
 
 def with_tables(page: str, found: Mapping[str, str]) -> str:
-    """Return a page with tables in place of those below its headings."""
+    """Return the page with the tables below its headings replaced."""
     for heading, rows in found.items():
         before, line, after = page.partition(f"# {heading}\n")
         if line:
@@ -306,7 +306,7 @@ def with_tables(page: str, found: Mapping[str, str]) -> str:
 
 
 def write_curves(path: Path) -> None:
-    """Write the page of all curves, whose links lead to the explorer of nine tiles beside it."""
+    """Write the page of all curves, with links to the explorer of nine tiles in the same folder."""
     rows = pd.read_csv(RESULTS.with_name("mistakes.csv"))
     rows["link"] = "index.html#board?" + rows["afterstate"].str.replace(" ", "=") + "&roll=" + rows["roll"].astype(str)
     mistakes = dict(iter(rows.groupby(["task", "algorithm", "variant"])))

@@ -1,7 +1,7 @@
 """Write parts of the pages of the site from the code, so that no fact is written twice.
 
-Before Sphinx reads a page, a block such as the following is replaced by what the function of that name in `WRITERS`
-returns for its text:
+Before Sphinx reads a page, a block such as the following is replaced by the result of the function of that name in
+`WRITERS`, called with the text of the block:
 
     ```{environment} threes
     ```
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 
 
 def environment(game: str) -> str:
-    """Return the summary and the ids of a game's environments of one turn."""
+    """Return the summary and the ids of the single-turn environments of a game."""
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES[game]]
     return "\n\n".join([summary(ids[0]), table_of_ids(ids)])
 
 
 def hardness(game: str = "") -> str:
-    """Return a table of what makes the environments of a game, or of all, hard; without those too large for tables."""
+    """Return a table of the hardness of the environments of a game, or of all games; large boxes are left out."""
     lines = [
         "| id | % left after 1 step | 2 steps | 3 steps | hori&shy;zon | deci&shy;sions | cover&shy;age | dice "
         "| mean gap | 1 / gaps |",
@@ -67,9 +67,9 @@ def rounds(_: str = "") -> str:
 
 
 def page_of(module: str, ids: list[str]) -> str:
-    """Return a summary, the docstring of a module, and all ids."""
+    """Return a summary, the docstring of the module, and a table of ids."""
     _, _, page = (inspect.getdoc(import_module(module)) or "").partition("\n\n")
-    masked = f"Each is there with the mask in the observation, too: `{masked_id(ids[0])}`, and so on."
+    masked = f"Each also exists with the mask in the observation, such as `{masked_id(ids[0])}`."
     return "\n\n".join([summary(ids[0]), page, "## Ids", table_of_ids(ids), masked])
 
 
@@ -86,7 +86,7 @@ def summary(identity: str) -> str:
 
 
 def table_of_ids(ids: list[str]) -> str:
-    """Return a table of ids, with the arguments and the mean reward of perfect play of each."""
+    """Return a table of ids with their arguments and the mean reward of perfect play."""
     lines = ["| id | arguments | mean reward of the best play |", "| --- | --- | ---: |"]
     for identity in ids:
         given = [f"`{name}={value!r}`" for name, value in gym.spec(identity).kwargs.items() if name != "game"]
@@ -95,7 +95,7 @@ def table_of_ids(ids: list[str]) -> str:
 
 
 def names(listed: str) -> str:
-    """Return the docstrings of public names, given with their package, such as "solve solver.Solution"."""
+    """Return the API reference of names such as "solve solver.Solution"."""
     lines = []
     for name in listed.split():
         package, _, last = name.rpartition(".")
@@ -108,7 +108,7 @@ def names(listed: str) -> str:
 
 
 def leaderboard(_: str = "") -> str:
-    """Return a table of language models for each game, the least regret first."""
+    """Return a table of language models for each game, least regret first."""
     path = Path(__file__).with_name("results") / "language_models.csv"
     rows = sorted(csv.DictReader(path.read_text().splitlines()), key=lambda row: float(row["regret"]))
     lines = []
@@ -125,13 +125,13 @@ def leaderboard(_: str = "") -> str:
 
 
 def readme(_: str = "") -> str:
-    """Return the README up to its list of pages, with links for a page of this folder."""
+    """Return the README up to its list of pages, with links relative to this folder."""
     text, _, _ = README.read_text().partition("Read on:")
     return text.replace("](docs/", "](").replace('="docs/', '="')
 
 
 def agents(_: str = "") -> str:
-    """Return a table of the regrets of the agents in the README, the best first."""
+    """Return a table of the agents in the README and their regrets, best first."""
     rows = re.findall(r"^\| (\S.*?) \| ([\d.]+)( \(.*?\))? \|", README.read_text(), re.MULTILINE)
     rows.sort(key=lambda row: float(row[1]))
     lines = [f"| {name} | {regret} |" for name, regret, _ in rows]
@@ -139,7 +139,7 @@ def agents(_: str = "") -> str:
 
 
 def commands(_: str = "") -> str:
-    """Return a section for every command with its help, and one for the rules of each game."""
+    """Return a section with the help of every command, and one with the rules of each game."""
     parts = []
     for name in COMMANDS:
         flags, _, _ = help_of(name, "shut-the-box", "--help").partition(RULES)
@@ -152,7 +152,7 @@ def commands(_: str = "") -> str:
 
 
 def help_of(*words: str) -> str:
-    """Return what a command prints."""
+    """Run a command and return its output."""
     with redirect_stdout(io.StringIO()) as printed, patch.dict(os.environ, COLUMNS="90"):
         main([*words])
     return printed.getvalue().rstrip()
@@ -170,19 +170,19 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "commands": commands,
 }
 README = Path(__file__).parent.parent / "README.md"
-RULES = "╭─ Rules"  # where the panel of a game's rules begins in its help
+RULES = "╭─ Rules"  # the start of the panel with the rules in a command's help
 ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
-PICTURE = re.compile(  # for dark, words, for light
+PICTURE = re.compile(  # groups: dark picture, alternative text, light picture
     r'<picture>.*?srcset="(.*?)".*?<img(?=[^>]*alt="(.*?)")[^>]*src="(.*?)"[^>]*>.*?</picture>', re.DOTALL
 )
-SITE_LINK = re.compile(r'\[([^\]]+)\]\([^)\s]+ "([^")]+\.html[^")]*)"\)')  # words, page of the site
+SITE_LINK = re.compile(r'\[([^\]]+)\]\([^)\s]+ "([^")]+\.html[^")]*)"\)')  # groups: words, page of the site
 BLOCK = re.compile(rf"^```\{{({'|'.join(WRITERS)})\}}(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def written(page: str) -> str:
-    """Return a page with the parts that the code writes, pictures for light and dark, and links to pages of the site.
+    """Return the page with its blocks, pictures and links as the site needs them.
 
-    A link to a page that only the site has names it as its title: `[Play](play.md "index.html")`. In the repository
+    A link to a page that only the site has names it in the title: `[Play](play.md "index.html")`. In the repository
     it leads to the first file, on the site to the second.
     """
     page = with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
@@ -190,12 +190,12 @@ def written(page: str) -> str:
 
 
 def with_pictures(page: str) -> str:
-    """Return a page with the theme's classes for pictures in light and dark."""
+    """Return the page with each light and dark picture in the syntax of the theme."""
     return PICTURE.sub(r"![\2](\3){.only-light}\n![\2](\1){.only-dark}", page)
 
 
 def setup(app: "Sphinx") -> None:
-    """Let Sphinx read each page as `written` returns it."""
+    """Register a hook that passes each page through `written` before Sphinx reads it."""
 
     def read(_: "Sphinx", name: str, source: list[str]) -> None:
         source[0] = written(source[0])
