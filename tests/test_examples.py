@@ -1,4 +1,4 @@
-"""The examples in docstrings run."""
+"""Test that the examples in docstrings run."""
 
 import doctest
 import importlib
@@ -8,7 +8,7 @@ import pytest
 
 import stb_gym
 
-NEED_MORE = ("stb_gym.pettingzoo", "stb_gym.sb3")  # PettingZoo, stable-baselines3
+NEED_MORE = ("stb_gym.pettingzoo", "stb_gym.sb3")  # need PettingZoo and stable-baselines3
 MODULES = [name for _, name, _ in pkgutil.walk_packages(stb_gym.__path__, "stb_gym.") if name not in NEED_MORE]
 
 

@@ -1,6 +1,6 @@
-"""Pig, a game of your own in docs/pig.py, where more points are better: all that a registered game gets.
+"""Test a game of your own: Pig, in docs/pig.py, where more points are better.
 
-The expected values come from `turn_worth`, which shares no code with the package.
+The expected values come from `turn_value`, which shares no code with the package.
 """
 
 from fractions import Fraction
@@ -17,8 +17,11 @@ from stb_gym.games import check_game
 HOLD, AGAIN = 0, 1
 
 
-def turn_worth(utility, choose=lambda points, hold, again: max(hold, again), limit=100):
-    """Return the expected utility of a turn as a fraction, by recursion over the points."""
+def turn_value(utility, choose=lambda points, hold, again: max(hold, again), limit=100):
+    """Return the expected utility of a turn as a fraction, by recursion over the points.
+
+    `choose` combines the utilities of holding and of throwing again; `limit` is the most points of a turn.
+    """
 
     @cache
     def throw(points):
@@ -32,6 +35,7 @@ def turn_worth(utility, choose=lambda points, hold, again: max(hold, again), lim
 
 
 def hold_at(least):
+    """Return the choice that holds from `least` points on."""
     return lambda points, hold, again: hold if points >= least else again
 
 
@@ -39,13 +43,13 @@ def points(score):
     return score
 
 
-def test_a_turn_is_worth_8_14_points(pig):
+def test_value_of_a_turn(pig):
     game = pig()
     check_game(game)
-    assert stb_gym.solve(game, exact=True).value == turn_worth(points) == Fraction(492303203, 60466176)
-    assert stb_gym.certify(game).value == turn_worth(points)
+    assert stb_gym.solve(game, exact=True).value == turn_value(points) == Fraction(492303203, 60466176)
+    assert stb_gym.certify(game).value == turn_value(points)
     for limit in (1, 3, 20, 255):
-        assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_worth(points, limit=limit)
+        assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_value(points, limit=limit)
 
 
 @pytest.mark.parametrize(
@@ -59,8 +63,8 @@ def test_a_turn_is_worth_8_14_points(pig):
 )
 def test_strategies(pig, name, choose):
     game = pig()
-    found = stb_gym.evaluate(game, stb_gym.strategy(game, name))
-    assert found.value == pytest.approx(float(turn_worth(points, choose)), rel=1e-12)
+    evaluation = stb_gym.evaluate(game, stb_gym.strategy(game, name))
+    assert evaluation.value == pytest.approx(float(turn_value(points, choose)), rel=1e-12)
 
 
 @pytest.mark.usefixtures("pig")

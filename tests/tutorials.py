@@ -1,4 +1,4 @@
-"""Runs a tutorial as its reader would, but for fewer steps, and reads the curve that it prints."""
+"""Run a tutorial and parse the learning curve that it prints."""
 
 import re
 import runpy
@@ -10,6 +10,6 @@ LINE = re.compile(r"^ *([\d,]+) steps: regret ([\d.]+)$", re.MULTILINE)
 
 
 def curve_of(name, capsys, **arguments):
-    """Return [(steps, regret)] as `main` of a tutorial prints them."""
+    """Run `main` of a tutorial and return [(steps, regret)] as printed."""
     runpy.run_path(str(FOLDER / f"{name}.py"))["main"](**arguments)
     return [(int(steps.replace(",", "")), float(regret)) for steps, regret in LINE.findall(capsys.readouterr().out)]

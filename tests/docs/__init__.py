@@ -1,1 +1,1 @@
-"""Tests of the README and of the pages of the site: what they say is run, and compared with what they promise."""
+"""Test that the code of the README and of the site runs, and that it prints the figures on the pages."""

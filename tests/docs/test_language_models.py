@@ -1,4 +1,4 @@
-"""The tutorial that asks a chat endpoint, and the leaderboard of language models."""
+"""Test the tutorial that asks a chat endpoint, and the leaderboard of language models."""
 
 import csv
 import json
@@ -25,7 +25,7 @@ from tests.tutorials import FOLDER
 def endpoint(model):
     """Serve a model, a function from a prompt to an answer, as a chat endpoint; yield its URL and the requests.
 
-    A request for which the model raises an error fails with the status 500. An answer is streamed if this is asked for.
+    A RuntimeError of the model gives the status 500. Answers are streamed if the request has `"stream": true`.
     """
     requests, lock = [], Lock()
 
@@ -41,8 +41,8 @@ def endpoint(model):
                     return
             self.send_response(200)
             self.end_headers()
-            said = {"role": "assistant", "content": answer}
-            choice = {"index": 0, "finish_reason": "stop", "delta" if body.get("stream") else "message": said}
+            message = {"role": "assistant", "content": answer}
+            choice = {"index": 0, "finish_reason": "stop", "delta" if body.get("stream") else "message": message}
             reply = json.dumps({"object": "chat.completion.chunk", "choices": [choice]})
             self.wfile.write((f"data: {reply}\n\ndata: [DONE]\n\n" if body.get("stream") else reply).encode())
 
@@ -61,7 +61,7 @@ def endpoint(model):
 
 @pytest.fixture
 def asked(capsys, tmp_path, monkeypatch):
-    """Return a function that asks an endpoint every question of a game by the tutorial, and grades the answers."""
+    """Return a function that runs the tutorial on every question of a game and grades the answers."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("no_proxy", "*")
     monkeypatch.setenv("OPENAI_API_KEY", "secret")
@@ -71,9 +71,9 @@ def asked(capsys, tmp_path, monkeypatch):
         assert main(f"ask {words}".split()) == 0
         (tmp_path / "questions.jsonl").write_text(capsys.readouterr().out)
         tutorial["main"](url, "a model")
-        said = capsys.readouterr().err
+        errors = capsys.readouterr().err
         assert main(f"grade {words} --answers answers.jsonl --json".split()) == 0
-        return json.loads(capsys.readouterr().out), said
+        return json.loads(capsys.readouterr().out), errors
 
     return ask_and_grade
 
@@ -86,19 +86,19 @@ def test_questions_whose_requests_fail_are_asked_in_the_next_run(asked):
 
     def model(prompt):
         calls.append(prompt)
-        if len(calls) % 3 == 0 and not mended:
+        if len(calls) % 3 == 0 and failing:
             raise RuntimeError
         return plays(prompt)
 
-    mended = False
+    failing = True
     with endpoint(model) as (url, requests):
-        first, err = asked(words, url)
+        first, errors = asked(words, url)
         questions = first["questions"]
         assert first["missing"] == questions // 3 > 0
         assert first["missing_mass"] > 0
-        assert f"{questions} of {questions} questions, {first['missing']} without an answer" in err
-        assert "HTTP Error 500" in err
-        mended = True
+        assert f"{questions} of {questions} questions, {first['missing']} without an answer" in errors
+        assert "HTTP Error 500" in errors
+        failing = False
         second, _ = asked(words, url)
     assert len(calls) == questions + first["missing"]
     path, key, body = requests[0]
@@ -112,10 +112,11 @@ def test_questions_whose_requests_fail_are_asked_in_the_next_run(asked):
 LEADERBOARD = [*csv.DictReader((DOCS / "results/language_models.csv").read_text().splitlines())]
 STRATEGY = {"perfect play": "optimal", "random play": "random"}
 POLICIES = [row for row in LEADERBOARD if not row["model"]]
+MASSES = ["illegal_mass", "unparsable_mass", "missing_mass"]
 
 
 def legal_answers(game):
-    """Return every legal move of every question, as pairs of an id and an answer."""
+    """Yield (id, answer) for every legal move of every question."""
     for question in game.questions():
         [moves] = re.findall("^Legal moves: (.*)$", question["question"], re.MULTILINE)
         yield from ((question["id"], move) for move in moves.split("; "))
@@ -123,14 +124,14 @@ def legal_answers(game):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("row", POLICIES, ids=lambda row: f"{row['name']}, {row['game']}")
-def test_policies_on_the_leaderboard_lose_through_text_what_it_says(row):
+def test_policies_on_the_leaderboard_have_the_regret_and_masses_that_it_lists(row):
     rules = GAMES[row["game"]]()
     policy = strategy(rules, STRATEGY.get(row["name"], row["name"]))
     game = TextGame(rules, list_moves=policy.ndim == 2)
     grade = game.grade(legal_answers(game)) if policy.ndim == 2 else game.measure(player(game, policy))
-    found = grade.summary()
-    for name in ("regret", "illegal_mass", "unparsable_mass", "missing_mass"):
-        assert float(row[name]) == pytest.approx(found[name], abs=1e-12)
+    summary = grade.summary()
+    for name in ("regret", *MASSES):
+        assert float(row[name]) == pytest.approx(summary[name], abs=1e-12)
     assert row["version"] == VERSION
 
 
@@ -138,6 +139,6 @@ def test_the_leaderboard_is_well_formed_and_on_the_page():
     page = written((DOCS / "language_models.md").read_text())
     for row in LEADERBOARD:
         assert re.search(rf"^\| \d+ \| {float(row['regret']):.2g} \| .* \| {row['name']}<br>", page, re.MULTILINE)
-        assert sum(float(row[f"{fault}_mass"]) for fault in ("illegal", "unparsable", "missing")) <= 1
+        assert sum(float(row[name]) for name in MASSES) <= 1
         assert date.fromisoformat(row["date"]) if row["model"] else not row["date"]
     assert len(POLICIES) == 6

@@ -1,4 +1,4 @@
-"""Every code block of the README and of the pages runs, and the figures that it promises are those that are printed."""
+"""Test that every code block of the README and of the pages runs and prints the figures in its comments."""
 
 import io
 import re
@@ -36,7 +36,7 @@ LONGEST = tuple(
 )
 
 
-def test_no_command_is_left_untested():
+def test_every_command_is_tested_or_known():
     assert {block.language for block in BLOCKS} == {"python", "sh", "text"}
     known = [*OURS, *(line for name in ("make ", "pip install ", "python -m training.") for line in commands_of(name))]
     assert sorted(commands_of("")) == sorted(known)
@@ -77,17 +77,17 @@ def test_commands_print_the_figures_below_them(command, tmp_path, monkeypatch, c
     ("name", "identity", "options", "seed"),
     [
         ("shut-the-box", "stb_gym/ShutTheBox-v0", {"open": [1, 4, 5, 8], "roll": 9}, 1),
-        ("threes", "stb_gym/Threes-v0", {"roll": [3, 1, 3, 2, 4]}, 4),  # the seed orders the dice
+        ("threes", "stb_gym/Threes-v0", {"roll": [3, 1, 3, 2, 4]}, 4),  # the seed determines the order of the dice
     ],
 )
 def test_the_pictures_of_the_rules(name, identity, options, seed):
     env = gym.make(identity, render_mode="rgb_array")
     env.reset(options=options, seed=seed)
-    kept = np.array(Image.open(DOCS / "boards" / f"{name}.png").convert("RGB"), float)
-    assert abs(env.render() - kept).mean() < 1  # of 255: another version may draw the edges of letters differently
+    saved = np.array(Image.open(DOCS / "boards" / f"{name}.png").convert("RGB"), float)
+    assert abs(env.render() - saved).mean() < 1  # of 255: other versions draw the edges of letters differently
 
 
-def test_figures_in_answers_are_those_below_the_commands_that_are_folded_away():
+def test_figures_in_answers_match_the_comments_of_their_commands():
     answers = re.split("^## ", (DOCS / "questions.md").read_text(), flags=re.MULTILINE)[1:]
     for answer in answers:
         sentences, _, commands = re.sub("<a[^>]*>", "", answer).partition("<details>")
@@ -96,12 +96,12 @@ def test_figures_in_answers_are_those_below_the_commands_that_are_folded_away():
         assert [figure for figure in found if not is_printed(figure, commands)] == [], answer
 
 
-def test_pictures_are_there_for_light_and_for_dark_pages():
+def test_pictures_exist_for_light_and_dark_pages():
     pair = re.compile(r'srcset="(.*)">\n<img src="(.*)" alt')
-    found = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
-    assert {Path(light).name for *_, light in found} == {"curves.png", "exact8.png", "explorer.png", "parts.png"}
-    assert README in {page for page, *_ in found}
-    for page, dark, light in found:
+    pictures_of = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
+    assert {Path(light).name for *_, light in pictures_of} == {"curves.png", "exact8.png", "explorer.png", "parts.png"}
+    assert README in {page for page, *_ in pictures_of}
+    for page, dark, light in pictures_of:
         assert dark == light.replace(".png", "-dark.png")
         pictures = [Image.open(page.parent / name) for name in (light, dark)]
         assert pictures[0].size == pictures[1].size
@@ -127,7 +127,7 @@ def test_perfect_play_of_the_environments():
         assert value == f"{100 * threshold if unit == '%' else threshold:.6f}"
 
 
-def test_the_game_that_the_coach_accounts_for(monkeypatch, capsys):
+def test_the_game_with_a_coach_is_printed_as_on_the_page(monkeypatch, capsys):
     page = DOCS / "play.md"
     [command] = re.findall(r"`stb-gym (play .*? --seed \d+)`", page.read_text())
     *_, account = [block.code for block in blocks_of(page) if block.language == "text"]
@@ -136,10 +136,10 @@ def test_the_game_that_the_coach_accounts_for(monkeypatch, capsys):
     assert account in capsys.readouterr().out
 
 
-# What the code writes of the pages
+# Parts of pages that the code writes
 
 
-def test_the_first_page_shows_the_regrets_of_the_readme_with_the_least_first():
+def test_the_first_page_sorts_the_regrets_of_the_readme():
     rows = re.findall(r"^\| (.+) \| ([\d.]+) \|$", written("```{agents}\n```"), re.MULTILINE)
     assert [regret for _, regret in rows] == sorted((regret for _, regret in rows), key=float)
     assert len(rows) >= 10
@@ -154,7 +154,7 @@ def test_pictures_follow_the_scheme_of_the_theme(image):
     assert written(page) == f"Above.\n\n{pictures}\n\nBelow."
 
 
-def test_every_public_name_is_on_the_page_of_names_once():
+def test_the_api_page_lists_every_public_name_once():
     page = (DOCS / "api.md").read_text()
     listed = " ".join(re.findall(r"^```\{names\}\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)).split()
     assert len(set(listed)) == len(listed)
@@ -164,7 +164,7 @@ def test_every_public_name_is_on_the_page_of_names_once():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", mostly_nightly(["round", *GAMES], lambda name: name != "shut-the-box"))
-def test_every_environment_has_its_place_on_the_page_of_its_game(name):
+def test_every_environment_is_on_the_page_of_its_game_once(name):
     page = written((DOCS / "environments" / f"{name}.md").read_text())
     ids = [identity for identity, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES.get(name)]
     for identity in ids or [f"stb_gym/{rules.__name__}Round-v0" for rules in GAMES.values()]:

@@ -1,4 +1,4 @@
-"""Run the tutorials that need only the libraries of the training code, and check what all tutorials share."""
+"""Run the tutorials that need only the libraries of the training code, and test properties of all tutorials."""
 
 import ast
 import re
@@ -7,12 +7,13 @@ from importlib.util import find_spec
 import pytest
 
 import stb_gym
-from tests import ROOT
+from tests.docs.pages import README, blocks_of
 from tests.tutorials import FOLDER, curve_of
 
 pytestmark = pytest.mark.slow
 
 TUTORIALS = sorted(FOLDER.glob("*.py"))
+PAGE = (FOLDER / "README.md").read_text()
 COMMANDS = {
     "chat_endpoint": "python docs/tutorials/chat_endpoint.py --url ",
     "with_openenv": "PYTHONPATH=docs/tutorials uvicorn with_openenv:app --port ",
@@ -21,21 +22,21 @@ COMMANDS = {
 
 
 @pytest.mark.parametrize("path", TUTORIALS, ids=lambda path: path.stem)
-def test_tutorials_say_how_they_are_run(path):
+def test_docstring_and_page_have_the_command(path):
     text = path.read_text()
     command = COMMANDS.get(path.stem, f"python docs/tutorials/{path.name} --steps ")
     assert command in ast.get_docstring(ast.parse(text))
-    assert command in (FOLDER / "README.md").read_text()
-    assert find_spec(path.stem) is None  # a script would hide a module of the same name
+    assert command in PAGE
+    assert find_spec(path.stem) is None  # the script would shadow a module of the same name
 
 
-def test_there_are_tutorials():
+def test_number_of_tutorials():
     assert len(TUTORIALS) == 11
 
 
 @pytest.mark.nightly
-def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
-    code, *_ = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+def test_the_example_of_the_readme(capsys, tmp_path, monkeypatch):
+    code, *_ = [block.code for block in blocks_of(README) if block.language == "python"]
     assert len(code.split("\n\n")) == 3
     assert len([line for line in code.splitlines() if line]) <= 12
     monkeypatch.chdir(tmp_path)
@@ -46,22 +47,22 @@ def test_the_lines_of_the_readme(capsys, tmp_path, monkeypatch):
     assert (tmp_path / "best.npz").exists()
 
 
-def test_the_numbers_of_the_page():
+def test_numbers_on_the_price_of_masks():
     best = stb_gym.solve(stb_gym.ShutTheBox())
     page = (FOLDER / "price_of_masks.md").read_text()
     random = best.evaluate(stb_gym.strategy(stb_gym.ShutTheBox(), "random"))
     assert f"has a regret of {45 - best.value:.2f};" in page
     assert f"random legal play has {random.regret:.2f}," in page
-    ends = re.findall(r"\| \w*PPO of .* \| [\d.]+, ([\d.]+) \|", (FOLDER / "README.md").read_text())
+    ends = re.findall(r"\| \w*PPO of .* \| [\d.]+, ([\d.]+) \|", PAGE)
     assert "a regret of {:.1f} without masks, of {:.2f} with them".format(*map(float, ends)) in page
 
 
 @pytest.mark.nightly
 def test_in_numpy(capsys):
-    """As the page says it, to the last digit."""
+    """Test that the printed regrets are those of the page, to the last digit."""
     curve = curve_of("in_numpy", capsys, steps=1_000_000)
     assert [steps for steps, _ in curve[:2] + curve[-1:]] == [0, 100_096, 1_000_000]
-    [line] = [line for line in (FOLDER / "README.md").read_text().splitlines() if "in_numpy.py --steps 1000000" in line]
+    [line] = [line for line in PAGE.splitlines() if "in_numpy.py --steps 1000000" in line]
     assert line.endswith(f"| {curve[0][1]:.4f}, {curve[-1][1]:.4f} |")
 
 
