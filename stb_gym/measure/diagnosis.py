@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_integer
-from stb_gym.games import Game
-from stb_gym.measure.agents import as_array, is_module, layers_of, module_scores, score_function, tensors_like
+from stb_gym.measure.agents import module_scores
 from stb_gym.measure.meter import RegretMeter
+from stb_gym.measure.sb3_models import ModelNetwork
+from stb_gym.measure.tensors import as_array, is_module
 from stb_gym.measure.visits import Visits
 from stb_gym.solver import Evaluation, is_as_good
 
@@ -139,13 +140,14 @@ def diagnose(
     errors = None
     if critic is not None:
         errors = critic_errors(meter, found, critic)
-    elif (of_model := _critic_of(agent)) is not None:
-        is_actor = hasattr(agent.policy, "get_distribution")
-        errors = critic_errors(meter, meter(agent, False, masked) if is_actor else found, of_model)
+    elif hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
+        criticised = meter(agent, False, masked) if network.reveals_probabilities else found
+        errors = critic_errors(meter, criticised, network.critic)
     cosine = None
     if gradient is not None:
         exact = policy_gradient(meter, agent, masked)
-        given = _flat(gradient, list(getattr(agent, "policy", agent).parameters()))
+        network, _ = _network_of(meter, agent)
+        given = _flat(gradient, list(network.parameters()))
         if given.shape != exact.shape:
             raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
         cosine = float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
@@ -241,8 +243,8 @@ def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., A
     """Return the errors of a critic against the exact values of an evaluated policy; see `diagnose`."""
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
-    scale = 1.0 if isinstance(meter._env, Game) else layers_of(meter._env)[0].reward_scale
-    estimate = as_array(critic(meter._view(tables.observation[at], tables.legal[at]))).astype(float)
+    scale = meter.view.reward_scale
+    estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at]))).astype(float)
     if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.num_actions)}:
         raise ValueError(
             f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
@@ -269,20 +271,6 @@ def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., A
         float(np.sqrt(visits @ errors**2)),
         float(weights @ wrong / weights.sum()) if weights.any() else 0.0,
     )
-
-
-def _critic_of(agent: Any) -> Callable[[Any], Any] | None:
-    """Return the critic of a model of stable-baselines3: its values, or its Q-values."""
-    policy: Any = getattr(agent, "policy", None)
-    values = getattr(policy, "predict_values", None) or score_function(policy)
-    if values is None:
-        return None
-
-    def critic(observations: Any) -> Any:
-        with sys.modules["torch"].no_grad():
-            return values(policy.obs_to_tensor(observations)[0])
-
-    return critic
 
 
 # The gradient
@@ -334,16 +322,16 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
     Raises:
         ValueError: if the agent has no network that scores actions.
     """
+    is_model = hasattr(agent, "predict")
+    module = getattr(agent, "policy", agent) if is_model else agent
+    module = deepcopy(module) if copied else module
     tables = meter.solution.tables
-    observations, masks = tables.observation[tables.decisions], tables.legal[tables.decisions]
-    seen = meter._view(observations, masks)
-    network = getattr(agent, "policy", agent)
-    network = deepcopy(network) if copied else network
-    scores_of = score_function(network) if hasattr(agent, "predict") else None
-    if scores_of is not None:
-        return network, lambda: scores_of(network.obs_to_tensor(seen)[0])
-    if is_module(network) and not hasattr(agent, "predict"):
-        return network, lambda: module_scores(network, tensors_like(network, seen), masks)
+    masks = tables.legal[tables.decisions]
+    seen = meter.view(tables.observation[tables.decisions], masks)
+    if is_model and (network := ModelNetwork(module)).scores_actions:
+        return module, lambda: network.scores(seen)
+    if is_module(module) and not is_model:
+        return module, lambda: module_scores(module, seen, masks)
     raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
 
 

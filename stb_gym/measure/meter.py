@@ -7,11 +7,12 @@ import numpy as np
 
 from stb_gym.checks import check_integer
 from stb_gym.envs import stepper_of
-from stb_gym.games import Game
-from stb_gym.measure.agents import AgentView, Player
+from stb_gym.games import Game, fits
+from stb_gym.measure.agents import Player, player_of
 from stb_gym.measure.play import games_of, play_turns
 from stb_gym.measure.sampled import SampledEvaluation
-from stb_gym.solver import Evaluation, GameOrEnv, Goal, Policy, Solution, task_of
+from stb_gym.measure.wrapped import AgentView
+from stb_gym.solver import Evaluation, GameOrEnv, Goal, PerfectPlay, Policy, Solution, task_of
 from stb_gym.solving import perfect_play
 
 MOST_TURNS = 10**6
@@ -60,7 +61,8 @@ class RegretMeter:
         game: the rules.
         objective: the `Objective`.
         illegal: what an illegal action does.
-        optimum: perfect play: a `Solution`, or `LargeSolution` for boxes too large for tables.
+        optimum: the values of perfect play; `solution` has the tables, too.
+        view: what agents see, a function of observations and masks.
 
     Raises:
         TypeError: if `env` is neither a game nor an environment of one.
@@ -79,10 +81,10 @@ class RegretMeter:
         if illegal is None and isinstance(env, Game):
             illegal = "end"
         self.game, self.objective, self.illegal = task_of(env, objective, illegal)
-        self.optimum = perfect_play(self.game, self.objective)
+        self.optimum: PerfectPlay = perfect_play(self.game, self.objective)
         self._env = env
-        self._view = AgentView(env, self.game)
-        if self._view.width != len(self.game.observation_high):
+        self.view = AgentView(env, self.game)
+        if self.view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 
     def __repr__(self) -> str:
@@ -100,28 +102,41 @@ class RegretMeter:
             masked: whether a torch module or a model chooses among legal actions only. By default a model does if its
                 `predict` takes `action_masks`, and a module must choose no illegal action.
 
+        Returns:
+            An `Evaluation`: `regret`, `value` and other numbers in the objective's unit, `visits` [S], the costliest
+            mistakes, and `summary()`, which has the numbers by name.
+
         Raises:
             TypeError: if it is not an agent, or its answer has a wrong type.
             ValueError: if it was made for other observations or actions, has a memory or sees more than the position,
                 its answer is not a policy of the game, or the game has too many positions; or if `masked` must be
                 given.
         """
-        player = Player(agent, self._view, deterministic, masked)
+        player = player_of(agent, self.view, deterministic, masked)
         return replace(self.solution.evaluate(self._ask(player), self.illegal), masked=player.masked)
 
     def policy(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Policy:
-        """Return the policy of an agent: [S] actions or [S, A] probabilities, as `stb_gym.save_policy` stores it.
+        """Return the policy of an agent as an array, which `stb_gym.save_policy` stores.
 
         Args:
             agent: see the class.
             deterministic: see the call.
             masked: see the call.
 
+        Returns:
+            [S] actions or [S, A] probabilities, at the S states of `solution.tables`; -1 or 0 where no action is legal.
+
         Raises:
             TypeError: as the call does.
             ValueError: as the call does.
+
+        Example:
+            >>> import stb_gym
+            >>> meter = stb_gym.RegretMeter(stb_gym.Threes())
+            >>> meter.policy(lambda observations, masks: masks.argmax(axis=1)).shape
+            (2442,)
         """
-        return self._ask(Player(agent, self._view, deterministic, masked))
+        return self._ask(player_of(agent, self.view, deterministic, masked))
 
     def _ask(self, player: Player) -> Policy:
         """Return the policy of an agent."""
@@ -130,7 +145,7 @@ class RegretMeter:
         for first in range(0, len(tables.decisions), AT_ONCE):
             states = tables.decisions[first : first + AT_ONCE]
             masks = tables.legal[states]
-            answers.append(player(self._view(tables.observation[states], masks), masks))
+            answers.append(player(self.view(tables.observation[states], masks), masks))
         return tables.policy(np.concatenate(answers))
 
     def sample(
@@ -151,6 +166,10 @@ class RegretMeter:
             deterministic: see the call.
             masked: see the call.
 
+        Returns:
+            A `SampledEvaluation`: `regret` and `value` in the objective's unit, the `standard_error` of both, and the
+            state, action and loss of each choice.
+
         Raises:
             TypeError: as the call does, at the positions that occur.
             ValueError: as the call does, at the positions that occur; or if a wrapper changes what is played.
@@ -164,25 +183,25 @@ class RegretMeter:
         """
         check_integer("turns", turns, 2, MOST_TURNS)
         check_integer("seed", seed, 0, 2**63 - 1)
-        player = Player(agent, self._view, deterministic, masked, at_play=True)
+        player = player_of(agent, self.view, deterministic, masked, at_play=True)
         stepper = stepper_of(self.game)
         throws, draws = np.random.SeedSequence(seed).spawn(2)
-        games = games_of(self._env, self._view, stepper, turns, throws)
+        games = games_of(self._env, self.view, stepper, turns, throws)
         return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws)
 
     @property
     def played(self) -> Any:
         """The vector environment that `sample` plays itself; None if it plays positions or copies."""
-        return self._env if self._view.memory and hasattr(self._env, "env_method") else None
+        return self._env if self.view.memory and hasattr(self._env, "env_method") else None
 
     @property
     def is_exact(self) -> bool:
         """Whether the game has few enough positions to ask an agent about each."""
-        return isinstance(self.optimum, Solution)
+        return fits(self.game)
 
     @property
     def solution(self) -> Solution:
-        """The optimum of a game with tables.
+        """Perfect play of a game with tables.
 
         Raises:
             ValueError: if the game is too large for tables.

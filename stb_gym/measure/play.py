@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.envs import Stepper, TurnVectorEnv
-from stb_gym.measure.agents import AgentView, Player, joined, layers_of
+from stb_gym.measure.agents import Player
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
+from stb_gym.measure.tensors import joined
+from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.solver import PerfectPlay
 from stb_gym.tracking import tracked
 

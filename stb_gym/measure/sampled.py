@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays
 from stb_gym.envs import Stepper
-from stb_gym.measure.agents import Masks
+from stb_gym.measure.tensors import Masks
 from stb_gym.solver import Measured, Mistake, PerfectPlay
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean

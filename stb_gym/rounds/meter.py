@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.measure.agents import AgentView, Player, layers_of
+from stb_gym.measure.agents import Player, player_of
 from stb_gym.measure.recording import TableValues, optimal_values
+from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
@@ -122,7 +123,7 @@ class RoundMeter:
             ValueError: if it expects other observations or actions, or its answer is no policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
-        player = Player(agent, self._view, deterministic, masked)
+        player = player_of(agent, self._view, deterministic, masked)
         wins = np.zeros(len(opponents.chance))
         met = np.flatnonzero(opponents.chance)
         size = max(1, AT_ONCE // len(self._masks))
@@ -159,7 +160,7 @@ class RoundMeter:
             >>> [round(everyone.best_response(seat).gain, 4) for seat in range(2)]
             [0.0979, 0.1236]
         """
-        player = Player(agent, self._view, deterministic, masked)
+        player = player_of(agent, self._view, deterministic, masked)
         opponents = self.opponents
 
         def plays(tables: TurnTables, standing: Standing) -> Policy:

@@ -1,5 +1,7 @@
 """Sampled regrets agree with the exact ones within their noise, with tables and without."""
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 

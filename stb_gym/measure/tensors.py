@@ -1,0 +1,55 @@
+"""Arrays, tensors and dictionaries of them, as environments show them and agents return them.
+
+torch is never imported here: it is looked up where an agent has imported it.
+"""
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+Masks = NDArray[np.bool_]
+
+
+def joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
+    """Join observations into one array, by entry of a dictionary."""
+    if isinstance(parts[0], dict):
+        return {name: joined([part[name] for part in parts], join) for name in parts[0]}
+    return join(parts)
+
+
+def map_entries(function: Callable[[Any], Any], entry: Any) -> Any:
+    """Apply a function to an array or a space, or to each entry of a dictionary of them."""
+    if isinstance(entry, dict | gym.spaces.Dict):
+        return {name: map_entries(function, inner) for name, inner in entry.items()}
+    return function(entry)
+
+
+def is_module(agent: Any) -> bool:
+    """Return whether an agent is a torch module."""
+    return "torch" in sys.modules and isinstance(agent, sys.modules["torch"].nn.Module)
+
+
+def tensors_like(module: Any, observations: Any) -> Any:
+    """Return observations as tensors of the type and device of a torch module's parameters."""
+    torch: Any = sys.modules["torch"]
+    like = next((weight for weight in module.parameters() if weight.is_floating_point()), torch.zeros(()))
+    return map_entries(lambda entry: torch.as_tensor(entry).to(like), observations)
+
+
+def as_array(answer: Any) -> NDArray[Any]:
+    """Return a list, a tensor, or the probabilities of a distribution as an array."""
+    if isinstance(answer, tuple):
+        raise TypeError(
+            f"the agent returned a tuple of {len(answer)}, not one array; predict returns (actions, states): did you "
+            "forget [0]?"
+        )
+    answer = getattr(answer, "probs", answer)
+    if getattr(answer, "requires_grad", False):
+        raise TypeError("the agent's answer requires gradients: return it under torch.no_grad() or detached")
+    if hasattr(answer, "cpu"):
+        answer = answer.cpu().double() if answer.is_floating_point() else answer.cpu()
+    return np.asarray(answer)
