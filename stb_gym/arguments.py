@@ -10,26 +10,20 @@ from typing import Any, TypeVar, Union, cast, get_args, get_origin
 
 import numpy as np
 
-from stb_gym.messages import LONGEST_MESSAGE, quoted, reason, shortened
+from stb_gym.messages import quoted
 
-T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 UNCHECKED = (Any, type, inspect.Parameter.empty)  # annotations that are classes, too
-HOT = ("find_states",)  # methods that are called for every observation
 UNIONS = (Union, UnionType)
 NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy's numbers, too, which takes longer
 
 
-def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
+def checked(function: F) -> F:
     """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
 
     Annotations that no class stands for, such as protocols, are not checked. An array may be whatever NumPy turns into
     an array of numbers. Calls take some microseconds longer.
-
-    Args:
-        function: the function.
-        refused: errors inside the function that become a TypeError or a ValueError in one line.
 
     Example:
         >>> @checked
@@ -51,22 +45,9 @@ def checked(function: F, refused: tuple[type[Exception], ...] = ()) -> F:
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
                 allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
-        try:
-            return function(*positional, **named)
-        except refused as error:
-            kind = TypeError if isinstance(error, TypeError) else ValueError
-            line = f"{called} does not allow these arguments: {reason(error)}"
-            raise kind(shortened(line, LONGEST_MESSAGE)) from error
+        return function(*positional, **named)
 
     return cast(F, call)
-
-
-def guarded(kind: type[T]) -> type[T]:
-    """Check the arguments of the public methods of a class, and turn errors inside them into errors of one line."""
-    for name, method in [*vars(kind).items()]:
-        if inspect.isfunction(method) and not name.startswith("_") and name not in HOT:
-            setattr(kind, name, checked(method, (LookupError, AttributeError, TypeError, OverflowError)))
-    return kind
 
 
 def type_test(annotation: Any) -> Callable[[Any], bool]:

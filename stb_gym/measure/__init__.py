@@ -1,25 +1,20 @@
 """Measure agents against the exact optimum.
 
-- `meter`: the regret of any agent. `agents` shows positions to an agent as its environment does and checks its answers;
-  `play` lets it play turns, which `sampled` measures.
+- `meter`: the regret of any agent. `wrapped` shows positions to an agent as its environment does, and `agents` asks it
+  and checks its answers (`sb3_models`, `tensors`). `play` lets it play turns, which `sampled` measures.
 - `recording`: wrappers that record the exact loss of every action while anything plays.
 - `diagnosis`: why an agent loses; `visits`: wrappers that count what it visited.
 - `policy_files`: policies as files, and those that come with the package.
 - `hardness`: what makes a game hard for agents that learn by playing.
-- `comparison`: two score distributions, the costliest mistakes of a policy, and sampled turns beside the exact value.
+- `mistakes`: the costliest mistakes of a policy; `comparison`: two score distributions; `simulation`: sampled turns
+  beside the exact value.
 """
 
-from stb_gym.measure.comparison import (
-    Comparison,
-    Simulation,
-    compare,
-    mistakes_in_json,
-    pocket_card,
-    simulate,
-)
+from stb_gym.measure.comparison import Comparison, compare
 from stb_gym.measure.diagnosis import CriticErrors, Diagnosis, diagnose, policy_gradient
 from stb_gym.measure.hardness import Hardness, hardness
 from stb_gym.measure.meter import RegretMeter
+from stb_gym.measure.mistakes import mistakes_in_json, pocket_card
 from stb_gym.measure.policy_files import (
     SavedPolicy,
     is_policy,
@@ -32,6 +27,7 @@ from stb_gym.measure.policy_files import (
 )
 from stb_gym.measure.recording import RecordRegret, VectorRecordRegret
 from stb_gym.measure.sampled import SampledEvaluation
+from stb_gym.measure.simulation import Simulation, simulate
 from stb_gym.measure.visits import RecordVisits, VectorRecordVisits, Visits
 
 __all__ = [

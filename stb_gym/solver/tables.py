@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arguments import guarded
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.games import Afterstate, Game, Roll, Rolls, rolls, walk
 
@@ -45,7 +44,6 @@ class Level(NamedTuple):
         return operation.reduceat(values, self.first_pair)
 
 
-@guarded
 @dataclass(frozen=True, eq=False, repr=False)
 class TurnTables:
     """The arrays of a game: S states (D of them decisions, with a legal action), A actions, P pairs and Y afterstates.

@@ -8,7 +8,7 @@ import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, solve, strategy
 from stb_gym.measure import mistakes_in_json, pocket_card
-from stb_gym.measure.comparison import GAMES_AT_ONCE
+from stb_gym.measure.simulation import GAMES_AT_ONCE
 from stb_gym.solver import AfterstateScorePolicy, UniformRandom, compile_game
 from tests import every
 from tests.twins import MostThrees

@@ -1,0 +1,132 @@
+"""Play sampled turns of a policy beside its exact value."""
+
+import math
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_integer
+from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
+from stb_gym.measure.play import draw_actions
+from stb_gym.solver import (
+    AfterstateScorePolicy,
+    GameOrEnv,
+    Goal,
+    Playable,
+    Policy,
+    RulePolicy,
+    UniformRandom,
+    compile_game,
+    task_of,
+)
+from stb_gym.solving import evaluate
+from stb_gym.tracking import tracked
+
+GAMES_AT_ONCE = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Simulation:
+    """The results of sampled turns beside the exact value.
+
+    Attributes:
+        final_scores: [T] the points of each turn.
+        mean: the mean value of the turns, in the objective's unit.
+        standard_error: the standard error of the mean, estimated from the turns: 0 if all have the same value.
+        exact: the exact value, in the objective's unit.
+    """
+
+    final_scores: NDArray[np.int64] = field(repr=False)
+    mean: float
+    standard_error: float
+    exact: float
+
+    @property
+    def z(self) -> float:
+        """The difference of the mean and the exact value in standard errors; 0 where only rounding differs."""
+        difference = self.mean - self.exact
+        if abs(difference) < 1e-12:
+            return 0.0
+        return difference / self.standard_error if self.standard_error else math.copysign(math.inf, difference)
+
+
+def simulate(
+    what: GameOrEnv,
+    policy: Playable,
+    turns: int,
+    seed: int | None = None,
+    objective: Goal | None = None,
+) -> Simulation:
+    """Play turns to their ends and compare their mean with the exact value.
+
+    Args:
+        what: the rules, or an environment, see `stb_gym.solve`.
+        policy: the policy that plays.
+        turns: how many, 2 or more.
+        seed: of the dice and of the policy's own random choices.
+        objective: what a turn is played for, see `stb_gym.solve`.
+
+    Returns:
+        The final score of each turn, their mean value with its standard error, and the exact value.
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if another argument is not allowed.
+
+    Example:
+        >>> import stb_gym
+        >>> game = stb_gym.ShutTheBox()
+        >>> simulation = stb_gym.simulate(game, stb_gym.solve(game).policy, turns=2000, seed=1)
+        >>> abs(simulation.z) < 4
+        True
+    """
+    check_integer("turns", turns, 2, 10**9)
+    if seed is not None:
+        check_integer("seed", seed, 0, 2**63 - 1)
+    game, goal, _ = task_of(what, objective)
+    evaluation = evaluate(game, policy, goal)
+    dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
+    stepper = stepper_of(game)
+    random = np.random.default_rng(policy_seed)
+    choose = (
+        partial(_rule_actions, policy, stepper, random)
+        if isinstance(policy, AfterstateScorePolicy | UniformRandom)
+        else partial(_array_actions, np.asarray(policy), stepper, random)
+    )
+    scores = np.empty(turns, np.int64)
+    firsts = range(0, turns, GAMES_AT_ONCE)
+    for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
+        batch = scores[first : first + GAMES_AT_ONCE]
+        env = TurnVectorEnv(game, len(batch), illegal="raise")
+        env.reset(seed=dice_seed + first)
+        playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
+        while playing.any():
+            _, _, over, _, info = env.step(choose(env.states))
+            ended = playing & over
+            if ended.any():
+                batch[ended] = info["final_score"][ended]
+            playing &= ~over
+    values = goal.sign * goal.utilities(scores)
+    return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
+
+
+def _array_actions(policy: Policy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
+    """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
+    actions = draw_actions(policy[states], random)
+    return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
+
+
+def _rule_actions(policy: RulePolicy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
+    """Return the actions [B] of a policy that looks at the afterstates its moves lead to; 0 where the turn is over."""
+    row, action = stepper.legal_moves(states)
+    after = stepper.afterstates(states[row], action)
+    wanted = random.random(len(action))
+    if isinstance(policy, AfterstateScorePolicy):
+        wanted = policy.scores(*stepper.position(after))
+    actions = np.zeros(len(states), np.int64)
+    order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
+    actions[row[order]] = action[order]
+    return actions
