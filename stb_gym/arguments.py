@@ -26,6 +26,7 @@ def checked(function: F) -> F:
     an array of numbers. Calls take some microseconds longer.
 
     Example:
+        >>> from stb_gym.arguments import checked
         >>> @checked
         ... def double(number: int) -> int:
         ...     return 2 * number

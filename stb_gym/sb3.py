@@ -5,6 +5,7 @@ Importing this module imports stable-baselines3 and torch; `import stb_gym` does
 
 import time
 from collections.abc import Callable
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.measure import RegretMeter, Visits, diagnose, save_policy
+from stb_gym.measure.tensors import map_entries
 from stb_gym.messages import quoted
 from stb_gym.rounds import SelfPlayVectorEnv
 from stb_gym.solver import Measured
@@ -34,9 +36,9 @@ class TurnVecEnv(VecEnv):
     """A `TurnVectorEnv` as a vector environment of stable-baselines3.
 
     With masks, a step takes a quarter of the time of a `DummyVecEnv` of 64 or more environments. Observations are those
-    of `envs`. The info of a turn that goes on is empty. The info of a turn that ends has the entries of `envs`, such as
-    `final_score`, and `terminal_observation`, `TimeLimit.truncated` and, as stable-baselines3's Monitor would add,
-    `episode` with return, length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
+    of `envs`. Infos are empty until a turn ends. Then they have the entries of `envs`, such as `final_score`, and
+    `terminal_observation`, `TimeLimit.truncated` and, as stable-baselines3's Monitor would add, `episode` with return,
+    length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
 
     Args:
         envs: a `TurnVectorEnv` in SAME_STEP mode, however wrapped.
@@ -65,11 +67,14 @@ class TurnVecEnv(VecEnv):
     def reset(self) -> Any:
         """Begin a turn in every environment, with the seed and options that were set since the last reset.
 
+        Returns:
+            The observations, [B, O] or a dictionary of arrays.
+
         Raises:
             ValueError: if `set_options` was given different options for some environments.
         """
         if any(options != self._options[0] for options in self._options):
-            raise ValueError("all turns begin alike: call set_options with one dictionary")
+            raise ValueError("all environments must share reset options: pass set_options one dictionary")
         observation, _ = self.envs.reset(seed=self._seeds[0], options=self._options[0] or None)
         self._reset_seeds()
         self._reset_options()
@@ -81,22 +86,20 @@ class TurnVecEnv(VecEnv):
         self._actions = actions
 
     def step_wait(self) -> VecEnvStepReturn:
-        """Make the moves; where a turn ends, the observation is already that of the next turn."""
+        """Step all environments; where a turn ends, the observation is already that of the next turn."""
         observation, reward, terminated, truncated, info = self.envs.step(self._actions)
         over = terminated | truncated
         self._length += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         seconds = round(time.time() - self._began, 6)
-        for place in over.nonzero()[0].tolist():
-            last, final = info["final_obs"], info["final_info"]
-            infos[place] = {
-                **{name: final[name][place] for name in final if name[0] != "_" and final[f"_{name}"][place]},
-                "terminal_observation": (
-                    {name: entry[place] for name, entry in last.items()} if isinstance(last, dict) else last[place]
-                ),
-                "TimeLimit.truncated": not terminated[place],
+        for game in over.nonzero()[0].tolist():
+            final = info["final_info"]
+            infos[game] = {
+                **{name: final[name][game] for name in final if name[0] != "_" and final[f"_{name}"][game]},
+                "terminal_observation": map_entries(itemgetter(game), info["final_obs"]),
+                "TimeLimit.truncated": not terminated[game],
                 # Only the last reward of a turn is not 0, so it is the return.
-                "episode": {"r": round(float(reward[place]), 6), "l": int(self._length[place]), "t": seconds},
+                "episode": {"r": round(float(reward[game]), 6), "l": int(self._length[game]), "t": seconds},
             }
         self._length[over] = 0
         return observation, reward.astype(np.float32), over, infos
@@ -106,11 +109,11 @@ class TurnVecEnv(VecEnv):
         self.envs.close()
 
     def get_images(self) -> Any:
-        """Return a picture of every turn."""
+        """Return one picture of each turn."""
         return self.envs.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the vector environment or of a wrapper, or a space, once per chosen environment."""
+        """Return an attribute of the vector environment, of a wrapper or of this object, once per chosen environment."""
         owner = self if attr_name in ("observation_space", "action_space") else self._layer_with(attr_name)
         return [getattr(owner, attr_name)] * len(list(self._get_indices(indices)))
 
@@ -121,17 +124,17 @@ class TurnVecEnv(VecEnv):
     def env_method(self, method_name: str, *method_args: Any, indices: Any = None, **method_kwargs: Any) -> list[Any]:
         """Return the rows of the result of a method of the vector environment, one per chosen environment."""
         result = getattr(self._layer_with(method_name), method_name)(*method_args, **method_kwargs)
-        return [result[place] for place in self._get_indices(indices)]
+        return [result[game] for game in self._get_indices(indices)]
 
     def _layer_with(self, name: str) -> Any:
-        """Return the outermost wrapper that has an attribute; without one the vector environment itself."""
+        """Return the outermost wrapper that has an attribute, or else the vector environment."""
         layer: Any = self.envs
         while not hasattr(layer, name) and layer is not self.envs.unwrapped:
             layer = layer.env
         return layer
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return whether the wrapper is the Monitor, whose statistics are kept here; there is no other wrapper."""
+        """Return True for `Monitor`, since the infos hold its statistics; no other wrapper of single environments."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
 
 
@@ -140,26 +143,26 @@ class RegretCallback(BaseCallback):
 
     It measures at the start, before the first rollout after each multiple of `every` steps (the policy does not change
     during a rollout), and at the end. Inside a callback such as `EveryNTimesteps` or `EvalCallback`, it measures at the
-    start and whenever that one calls it. It measures exactly, or by sampled turns if `turns` is given. The model's
-    logger, and so TensorBoard or Weights & Biases, receives all numbers of the measurement's `summary` as
+    start and whenever the outer callback calls it. It measures exactly, or by sampled turns if `turns` is given. The
+    model's logger, and so TensorBoard or Weights & Biases, receives all numbers of the measurement's `summary` as
     `exact/regret`, `exact/value`, ..., or as `sampled/regret`, `sampled/standard_error`, ...
 
     Args:
         meter: the `stb_gym.RegretMeter` of the environment that the model learns from.
         every: steps of all environments together.
-        save_path: where to save the policy of least regret so far, as `stb_gym.save_policy` does; or None. A policy is
-            an array of all positions, so it needs exact measurements.
+        save_path: the file to which `stb_gym.save_policy` writes the policy of least regret so far; or None. It needs
+            exact measurements.
         deterministic: whether to measure the most probable actions, or the probabilities with which the model samples.
         verbose: 1 prints a line for each measurement.
-        turns: how many turns each measurement plays, with the same dice, see `RegretMeter.sample`; None for an exact
-            one.
+        turns: how many turns each measurement plays, with the same dice, see `RegretMeter.sample`; None to measure
+            exactly.
         masked: whether the model chooses among legal actions only; by default if its `predict` takes `action_masks`.
         visits: a function that returns what the model has visited, such as `lambda: envs.visits` of a
             `stb_gym.VectorRecordVisits`. Then each measurement is a diagnosis, and `summary` and the logger also have
             the parts of the regret and the errors of the critic.
 
     Attributes:
-        curve: a pair (steps, summary) for each measurement.
+        curve: a pair (steps, summary) for each measurement: regrets and values in the objective's unit.
         evaluation: the last `Evaluation` or `SampledEvaluation`.
         best: the one of least regret.
 

@@ -1,7 +1,7 @@
-"""Why an agent loses: its regret in parts, the errors of its critic, and the exact gradient of its policy.
+"""Diagnose why an agent loses: its regret in parts, the errors of its critic, the exact gradient of its policy.
 
 Nothing is sampled. The parts come from a chain of policies from perfect play to the agent. Each policy may use less
-than the one before, and a part is the regret that this step adds.
+than the one before. A part is the regret that this step adds.
 """
 
 import sys
@@ -46,20 +46,19 @@ class CriticErrors:
 class Diagnosis:
     """Why an agent loses; regrets are in the objective's unit.
 
-    The parts add up to the regret. Exploration is never negative. Another part is negative if the agent makes up for
-    what an earlier part lost. For example, a network generalises across positions, so it may play better than the
-    policy that is optimal for what was seen at each position alone. Then its representation or optimisation is
-    negative.
+    The parts sum to the regret. Exploration is never negative. Another part is negative if the agent makes up for what
+    an earlier part lost. For example, a network generalises across positions. So it may play better than the best
+    policy that learns each position separately. Then its representation or optimisation is negative.
 
     Attributes:
         evaluation: the exact measurement of the agent.
-        exploration: the regret of the best policy that may, at each position, play as the agent does or take an action
+        exploration: the regret of the best policy that, at each position, plays as the agent does or takes an action
             that was tried.
         sampling: the regret added by planning with the observed frequencies of throws instead of their probabilities,
             among actions that were tried. Where none was tried, the policy plays as the agent does.
-        representation: what the agent's network adds if it is trained anew on exact optimal actions instead; None if it
-            was not, and then it is a part of `optimisation`.
-        optimisation: the rest.
+        representation: the regret added by a new copy of the agent's network that is trained on exact optimal actions;
+            None if none was trained. Then it is a part of `optimisation`.
+        optimisation: the regret that remains.
         critic: the errors of the critic; None without one.
         gradient_cosine: the cosine between a given gradient and the exact policy gradient; None without one.
     """
@@ -73,7 +72,7 @@ class Diagnosis:
     gradient_cosine: float | None = None
 
     def summary(self) -> dict[str, float]:
-        """Return the numbers by name, ready for JSON; those that are not known are left out."""
+        """Return the numbers by name, ready for JSON; unknown ones are left out."""
         parts = ("exploration", "sampling", "representation", "optimisation", "gradient_cosine")
         numbers = {"regret": self.evaluation.regret} | {name: getattr(self, name) for name in parts}
         if self.critic is not None:
@@ -98,15 +97,19 @@ def diagnose(
     Args:
         meter: the meter of the agent's environment, for a game with tables.
         agent: an agent as `meter` takes it.
-        visits: what the agent visited while it learned, see `RecordVisits`.
+        visits: what the agent visited while it learned, see `stb_gym.RecordVisits`.
         deterministic: see `RegretMeter`.
         masked: see `RegretMeter`.
-        critic: from observations to [B] values of the policy, or to [B, A] values of actions, in the unit of the
-            environment's rewards. By default the critic of a model of stable-baselines3, of which actor-critic models
-            are compared with their stochastic policy.
+        critic: a function from observations to [B] values of the policy, or [B, A] values of actions, in the unit of
+            the environment's rewards; by default the critic of a model of stable-baselines3. The critic of an
+            actor-critic model is compared with its stochastic policy.
         gradient: a tensor for each parameter of the agent's network, such as `[p.grad for p in net.parameters()]`, or
             all in one vector, a tensor or an array. It is compared with `policy_gradient`.
         fit_steps: steps of Adam that train a new copy of the agent's network on the exact optimal actions; 0 for none.
+
+    Returns:
+        The exact evaluation, the parts of its regret in the objective's unit, the errors of the critic in the unit of
+        rewards, and the cosine of the gradient; `summary()` has the numbers by name.
 
     Raises:
         TypeError: as `meter` does.
@@ -166,20 +169,20 @@ def diagnose(
 
 
 def _frequencies(visits: Visits) -> FloatArray:
-    """Return [S] how often each roll was seen at its afterstate; its probability where none was seen."""
+    """Return [S] the frequency of each roll at its afterstate; its probability where none was seen."""
     tables = visits.tables
     seen = np.add.reduceat(visits.states, tables.state_start[:-1])[tables.state_origin]
     return np.where(seen > 0, visits.states / np.maximum(seen, 1), tables.state_probability)
 
 
 def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_stay: bool) -> Evaluation:
-    """Return the policy that is best, for given chances of rolls, among those that change an agent's policy.
+    """Return the best policy, for given chances of rolls, that plays as an agent does or takes actions that were tried.
 
     Args:
         found: the agent.
-        tried: [P] the actions that it may change to.
+        tried: [P] the actions that were tried.
         chances: [S] the probability of each roll at its afterstate.
-        may_stay: whether it may keep its own actions where some were tried.
+        may_stay: whether it may play as the agent does where some action was tried.
     """
     tables, goal = found.tables, found.optimum.objective
     utility = goal.utilities(tables.final_score).astype(float)
@@ -336,7 +339,7 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
 
 
 def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:
-    """Return one vector of a tensor or an array, or of one for each parameter, where None stands for zeros."""
+    """Join tensors or arrays, one for each parameter or all in one, to a vector; None stands for zeros."""
     if isinstance(slopes, list | tuple):
         if len(slopes) != len(parameters):
             raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network has {len(parameters)}")

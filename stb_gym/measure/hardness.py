@@ -65,7 +65,7 @@ class Hardness:
     reciprocal_gaps: float | None = None
 
     def summary(self) -> dict[str, Any]:
-        """Return the numbers by name, ready for JSON; those that are not known are left out."""
+        """Return the numbers by name, ready for JSON; unknown ones are left out."""
         numbers = {name: value for name, value in asdict(self).items() if name not in ("game", "objective")}
         return {name: value for name, value in numbers.items() if value is not None}
 
@@ -74,14 +74,17 @@ def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
     """Measure what makes a game hard for agents that learn by playing.
 
     The first share is the regret that remains after one greedy step on the values of random play, the simplest kind of
-    exploration.
-    The greedy policies are those of the effective horizon (Laidlaw, Russell and Dragan, "Bridging RL theory and
-    practice with the effective horizon", 2023), without its sampling. The gaps follow Conserva and Rauber ("Hardness in
-    Markov decision processes: theory and practice", 2022).
+    exploration. The greedy policies are those of the effective horizon (Laidlaw, Russell and Dragan, "Bridging RL
+    theory and practice with the effective horizon", 2023), without its sampling. The gaps follow Conserva and Rauber
+    ("Hardness in Markov decision processes: theory and practice", 2022).
 
     Args:
         what: the rules, or an environment, see `stb_gym.solve`.
         objective: what is maximised; by default the objective of the environment, and for a game "score".
+
+    Returns:
+        The regret of random play in the objective's unit, the shares of it that k-step look-ahead leaves, the effective
+        horizon, and numbers on exploration, dice and action gaps; `summary()` has them by name.
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
@@ -113,7 +116,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         regrets.append(best.evaluate(greedy).regret)
         by_afterstate = np.add.reduceat(by_state * tables.state_probability, tables.state_start[:-1])
 
-    chances = random.visits[tables.decisions]  # a turn meets a position once at most
+    chances = random.visits[tables.decisions]  # a turn meets a position at most once
     chances = chances[chances > 0]
     by_dice = random.visits @ (random_decision - random_state[tables.state_origin]) ** 2
     steps = tables.after_pairs(random_state) - tables.at_pairs(random_decision)

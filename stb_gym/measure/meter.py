@@ -1,4 +1,4 @@
-"""The meter: an agent's regret against perfect play."""
+"""Measure an agent's regret against perfect play."""
 
 from dataclasses import replace
 from typing import Any

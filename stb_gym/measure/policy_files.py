@@ -1,11 +1,11 @@
-"""Policies as .npz files that name the rules and the objective of their policy.
+"""Read and write policies as .npz files that name their rules and their objective.
 
-A file may come from anywhere. So nothing in it is executed, and no array is read before its size is known to be what
-the game needs. `numpy.load` reserves as much memory as a file claims, so `read_arrays` checks the sizes first. A file
-holds the SHA-256 of its entries, which is checked; files of earlier versions have none.
+Files are not trusted: nothing in them is executed, and each array must have a size that the game allows before it is
+read (`numpy.load` would reserve as much memory as a file claims). A file holds the SHA-256 of its entries, which is
+checked; files of earlier versions have none.
 
-Some policies come with the package and are known by name; commands.toml beside them says how each was trained. A
-training stores the policies of all its measurements in one file (`save_policies`).
+Some policies come with the package and are read by name; commands.toml beside them lists the commands that trained
+them. A training stores the policies of all its measurements in one file (`save_policies`).
 """
 
 import hashlib
@@ -64,7 +64,7 @@ class SavedPolicy(NamedTuple):
     policy: Policy
 
     def evaluate(self) -> Evaluation:
-        """Return the exact evaluation of the policy by its objective.
+        """Return the exact `Evaluation` of the policy, with its own objective.
 
         Example:
             >>> import stb_gym
@@ -85,11 +85,11 @@ def save_policy(
     Args:
         path: the file. It is written whole or not at all.
         env: a game, or an environment of one, see `stb_gym.solve`.
-        policy: [S] actions or [S, A] probabilities. A `AfterstateScorePolicy` or `UniformRandom` is stored as such an
+        policy: [S] actions or [S, A] probabilities. An `AfterstateScorePolicy` or `UniformRandom` is stored as such an
             array.
         illegal: "raise" refuses a policy that takes an illegal action, "end" lets it end the turn; by default what the
             environment does, and for a game "raise".
-        objective: what the policy plays for, one that has a name; by default the objective of the environment, and of
+        objective: what the policy plays for, one that has a name; by default the objective of the environment, and for
             a game "score".
 
     Raises:
@@ -98,7 +98,12 @@ def save_policy(
             `illegal` is not "end", or the objective has no name.
 
     Example:
-        See `load_policy`.
+        >>> import stb_gym, tempfile
+        >>> game = stb_gym.Threes()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     stb_gym.save_policy(f"{folder}/mine.npz", game, stb_gym.strategy(game, "take-all"))
+        ...     stb_gym.load_policy(f"{folder}/mine.npz", game).shape
+        (2442,)
     """
     game, goal, illegal = task_of(env, objective, illegal)
     tables = compile_game(game)
@@ -131,25 +136,23 @@ def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
             and `illegal` is not "end".
 
     Example:
-        >>> import stb_gym, tempfile
+        >>> import stb_gym
         >>> game = stb_gym.Threes()
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     stb_gym.save_policy(f"{folder}/mine.npz", game, stb_gym.strategy(game, "take-all"))
-        ...     stb_gym.load_policy(f"{folder}/mine.npz", game).shape
-        (2442,)
         >>> round(stb_gym.evaluate(game, stb_gym.load_policy("ppo-threes", game)).regret, 3)
         0.0
     """
     check_game(game)
-    return _read_policy(path, game, illegal).policy
+    return read_policy(path, game, illegal).policy
 
 
-def read_policy(path: str | Path) -> SavedPolicy:
+def read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
     """Read a policy file with the game and the objective that it names; nothing in the file is executed.
 
     Args:
         path: the file, the folder of a run, or the name of a policy that comes with the package; see
             `bundled_policies`.
+        game: the rules that it must be for; by default those that it names.
+        illegal: what an illegal action does, see `load_policy`; by default what the file names.
 
     Returns:
         The game, the objective, what illegal actions do, and the policy.
@@ -164,32 +167,6 @@ def read_policy(path: str | Path) -> SavedPolicy:
         >>> saved.game, saved.objective.name, saved.illegal, saved.policy.shape
         (ShutTheBox(), 'shut', 'end', (5622,))
     """
-    return _read_policy(path)
-
-
-@checked
-def bundled_policies(game: Game | None = None) -> list[str]:
-    """Return the names of the policies that come with the package.
-
-    Args:
-        game: the rules that they must be for; by default any.
-
-    Example:
-        >>> import stb_gym
-        >>> "ppo-nine-tiles" in stb_gym.bundled_policies()
-        True
-    """
-    with reading(f"the policies in {BUNDLED}"):
-        return sorted(path.stem for path in BUNDLED.glob("*.npz") if game is None or _read_header(path).is_for(game))
-
-
-def is_policy(name: str) -> bool:
-    """Return whether a name is that of a kept policy, ends in ".npz" or is a path; else it is that of a strategy."""
-    return "/" in name or os.sep in name or name.endswith(".npz") or name in bundled_policies()
-
-
-def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None = None) -> SavedPolicy:
-    """Read a policy file; `game` and `illegal` are by default those that the file names."""
     file = path_of(path)
     if (file / OF_A_RUN).exists():
         file /= OF_A_RUN
@@ -214,8 +191,32 @@ def _read_policy(path: str | Path, game: Game | None = None, illegal: str | None
         return SavedPolicy(game, objective, illegal, policy)
 
 
+@checked
+def bundled_policies(game: Game | None = None) -> list[str]:
+    """Return the names of the policies that come with the package.
+
+    Args:
+        game: the rules that they must be for; by default any.
+
+    Returns:
+        The names in alphabetical order, each of which `load_policy` takes.
+
+    Example:
+        >>> import stb_gym
+        >>> "ppo-nine-tiles" in stb_gym.bundled_policies()
+        True
+    """
+    with reading(f"the policies in {BUNDLED}"):
+        return sorted(path.stem for path in BUNDLED.glob("*.npz") if game is None or _read_header(path).is_for(game))
+
+
+def is_policy(name: str) -> bool:
+    """Return True if a name is a bundled policy, ends in ".npz" or is a path. Else it is the name of a strategy."""
+    return "/" in name or os.sep in name or name.endswith(".npz") or name in bundled_policies()
+
+
 class _Header(NamedTuple):
-    """The entries of a policy file but for the policy; what they name may be unknown."""
+    """The entries of a policy file except the policy. What they name may be unknown."""
 
     game: str
     rules: dict[str, Any]
@@ -223,7 +224,7 @@ class _Header(NamedTuple):
     illegal: str
 
     def is_for(self, game: Game) -> bool:
-        """Return whether the file is for a game; fields that it lacks have their defaults."""
+        """Return whether the file is for a game. Rules that it does not list have their defaults."""
         try:
             return self.game == game.name and make_game(type(game), self.rules) == game
         except (TypeError, ValueError):
@@ -247,10 +248,13 @@ def read_arrays(path: Path, largest: Mapping[str, int], *, whole: bool = False) 
     Args:
         path: the file.
         largest: the most bytes that each array may have, by its name.
-        whole: whether these are all arrays of the file, so that they can be compared with its SHA-256.
+        whole: whether these are all arrays of the file. Then they are compared with its SHA-256.
+
+    Returns:
+        The arrays in the order of `largest`.
 
     Raises:
-        Exception: of almost any kind, if the file is damaged or has no such array, an array is larger, or it holds
+        Exception: of almost any kind, if the file is damaged or has no such array, or an array is larger or holds
             Python objects.
     """
     if not path.is_file():
@@ -267,7 +271,7 @@ def read_arrays(path: Path, largest: Mapping[str, int], *, whole: bool = False) 
 
 
 def _read_array(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
-    """Read an array of at most so many bytes."""
+    """Read an array of at most `most` bytes."""
     entry = archive.getinfo(f"{name}.npy")
     if entry.compress_type not in PACKED:
         raise ValueError(f"{name} is not packed as NumPy packs arrays")
@@ -283,7 +287,7 @@ def _read_array(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
 
 
 def _write_arrays(path: str | Path, **given: Any) -> None:
-    """Write arrays to an .npz file of this format, whole or not at all."""
+    """Write arrays to an .npz file of this format. It is written whole or not at all."""
     arrays: dict[str, Any] = {name: np.asarray(array) for name, array in given.items()}
     with write_aside(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, format=FORMAT, sha256=_sha256_of(arrays), **arrays)
@@ -303,8 +307,8 @@ def _sha256_of(arrays: Mapping[str, NDArray[Any]]) -> str:
 def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> None:
     """Write the policies of all measurements of a training to one .npz file, some ten kilobytes on nine tiles.
 
-    The file holds `steps` [K] and `actions` [D, K] at the D states with a legal action. Actions at the same state are
-    neighbours, and as most never change, they compress well.
+    The file holds `steps` [K] and `actions` [D, K] at the D states with a legal action. The actions of a state are
+    neighbours. They seldom change during a training, so that they compress well.
 
     Args:
         path: the file. It is written whole or not at all.

@@ -1,4 +1,4 @@
-"""An agent's regret from turns that it plays. The loss of each choice is exact, so the estimate has little noise."""
+"""Estimate an agent's regret from turns that it plays. The loss of each choice is exact, so the noise is small."""
 
 import math
 from dataclasses import dataclass
@@ -23,8 +23,8 @@ class SampledEvaluation(Measured):
 
     By the performance difference lemma (`solver.evaluation`), the regret is the expected sum of the losses of a turn's
     choices. The turns are sampled and the losses are exact. So the mean of those sums is unbiased, and its noise
-    shrinks with the regret: on nine tiles it can be hundreds of times less than that of the mean score. A legal choice
-    by probabilities counts with its expected loss.
+    shrinks with the regret: on nine tiles it can be hundreds of times less than that of the mean score. If the agent
+    returns probabilities, a legal choice counts with its expected loss.
 
     Attributes:
         optimum: the values of perfect play.
@@ -34,8 +34,8 @@ class SampledEvaluation(Measured):
         turn: [V] the turn of each choice.
         state: [V] the state of each choice.
         utility: [V] the optimal utility there.
-        plays: [V] the agent's most probable action, of those that are not optimal if it plays any; -1 for an illegal
-            one.
+        plays: [V] the most probable of the agent's actions that are not optimal; its most probable action if all are
+            optimal; -1 for an illegal one.
         best: [V] the optimal action of lowest index.
         loss: [V] the loss of the choice if play were perfect afterwards.
         optimal: [V] the probability with which the choice is optimal.
