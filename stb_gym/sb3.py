@@ -113,7 +113,7 @@ class TurnVecEnv(VecEnv):
         return self.envs.render()
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the vector environment, of a wrapper or of this object, once per chosen environment."""
+        """Return an attribute of this object, of a wrapper or of the vector environment, once per chosen index."""
         owner = self if attr_name in ("observation_space", "action_space") else self._layer_with(attr_name)
         return [getattr(owner, attr_name)] * len(list(self._get_indices(indices)))
 

@@ -1,4 +1,4 @@
-"""Files appear whole or not at all."""
+"""Test that files are written whole or not at all, and that unsafe ones are refused."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from stb_gym.files import from_json, read_json, read_text, write_aside, write_js
 
 @pytest.fixture(params=["old", "new"])
 def path(request, tmp_path):
-    """Return the path of a file that exists, or of one that does not."""
+    """Return the path of an existing file, or of a new one."""
     path = tmp_path / "file.txt"
     if request.param == "old":
         path.write_text("as it was\n")

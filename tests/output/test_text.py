@@ -1,10 +1,11 @@
-"""Text: control characters, tables, errors, readers who leave, and progress."""
+"""Test what is printed: control characters, tables, errors, closed pipes, and progress bars."""
 
 import subprocess
 import sys
+from io import StringIO
 from itertools import product
 from types import SimpleNamespace
-from typing import ClassVar
+from unittest.mock import MagicMock, call
 
 import pytest
 
@@ -50,7 +51,7 @@ def test_control_characters_are_escaped(text, visible, capsys):
     ("length", "guard"), every(3, [*product([1, 200_000], ["reader_may_leave()", "contextlib.nullcontext()"])])
 )
 def test_a_reader_may_leave(guard, length):
-    """Without the guard the same program fails, so the pipe is really broken; a short text waits in a buffer."""
+    """Without the guard the same program fails. A short text stays in a buffer until the end."""
     code = f"import contextlib, sys\nfrom stb_gym.console import reader_may_leave\nwith {guard}: print('x' * {length})"
     script = f'"{sys.executable}" -c "{code}" | true; exit "${{PIPESTATUS[0]}}"'
     done = subprocess.run(["bash", "-c", f"sleep 0; {script}"], capture_output=True, timeout=PATIENCE, check=False)
@@ -62,45 +63,35 @@ def test_a_closed_stream_is_ignored(closed, monkeypatch, capsys):
     monkeypatch.setattr(sys, closed, None)
     say("lost", error=closed == "stderr")
     say("printed", error=closed != "stderr")
-    with ProgressBar("work", total=2) as bar:
-        bar._bar.delay = bar._bar.mininterval = 0 if closed == "stderr" else 2
+    with ProgressBar("work", total=2, delay=0 if closed == "stderr" else 60) as bar:
         bar.tell(1)
     written = capsys.readouterr()
     assert written.out + written.err == "printed\n"
 
 
 def test_a_full_standard_error_stops_no_work(monkeypatch):
-    class Full:
+    class Full(StringIO):
         def write(self, text):
             raise OSError("no space left on device")
 
-        def flush(self):
-            pass
-
-        def isatty(self):
-            return True
-
     monkeypatch.setattr("sys.stderr", Full())
     say("lost", error=True)
-    with ProgressBar("work", total=2) as bar:
-        bar._bar.delay = bar._bar.mininterval = 0
+    with ProgressBar("work", total=2, delay=1e-9) as bar:
         bar.tell(1, note="lost")
     monkeypatch.setattr("sys.stdout", Full())
     with pytest.raises(OSError, match="no space left"):
         say("an answer that is lost")
 
 
-def test_quick_work_is_silent_and_slow_work_is_not(capsys, monkeypatch):
-    for delay, is_shown in ((None, False), (0, True)):
-        with ProgressBar("rows of \x1bboards", total=4, unit="rows") as bar:
-            if delay is not None:
-                bar._bar.delay = bar._bar.mininterval = delay
-            bar.tell(1, note="\x1bnote")
-            bar.tell(2)
-        shown = capsys.readouterr().err
-        assert ("2/4" in shown) == is_shown
-        assert ("\\x1bboards" in shown) == ("\\x1bnote" in shown) == is_shown
-        assert "\x1bnote" not in shown
+@pytest.mark.parametrize(("delay", "is_shown"), [(60, False), (0, True)])
+def test_a_progress_bar_appears_after_its_delay_and_escapes_text(delay, is_shown, capsys):
+    with ProgressBar("rows of \x1bboards", total=4, unit="rows", delay=delay) as bar:
+        bar.tell(1, note="\x1bnote")
+        bar.tell(2)
+    shown = capsys.readouterr().err
+    for part in ("2/4", "\\x1bboards", "\\x1bnote"):
+        assert (part in shown) == is_shown
+    assert "\x1bnote" not in shown
 
 
 # At a terminal
@@ -162,45 +153,20 @@ def test_words_in_the_last_column_of_a_table_are_wrapped_at_a_terminal():
     ]
 
 
-class Recorded:
-    """A progress bar that only remembers what it was given, for all of them together."""
-
-    shown: ClassVar[list] = []
-
-    delays: ClassVar[list] = []
-
-    def __init__(self, words, total, unit, delay):
-        self.shown.append((words, total, unit))
-        self.delays.append(delay)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        pass
-
-    def tell(self, done):
-        self.shown.append(done)
-
-
-def test_loops_show_their_progress_only_in_a_block_that_asks_for_it(monkeypatch):
-    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
-    monkeypatch.setattr(Recorded, "shown", [])
-    assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
-    assert Recorded.shown == []
-    with showing_progress():
-        assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
-    assert Recorded.shown == [("letters read", 2, "letters"), 1, 2]
-    assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
-    assert len(Recorded.shown) == 3
-
-
-def test_two_seconds_count_from_the_beginning_of_a_command(monkeypatch):
-    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
-    monkeypatch.setattr(Recorded, "delays", [])
+def test_loops_show_progress_two_seconds_after_the_start_of_a_block_that_asks_for_it(monkeypatch):
+    bars = MagicMock()
+    monkeypatch.setattr("stb_gym.tracking.ProgressBar", bars)
     clock = iter([100.0, 100.0, 101.0, 150.0])
     monkeypatch.setattr("stb_gym.tracking.time", SimpleNamespace(monotonic=lambda: next(clock)))
+
+    def read():
+        assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+
+    read()
     with showing_progress():
         for _ in range(3):
-            assert [*tracked("a", "letters read", "letters", 1)] == ["a"]
-    assert Recorded.delays == [2.0, 1.0, 0.5]
+            read()
+    read()
+    assert bars.call_args_list == [call("letters read", 2, "letters", delay) for delay in (2.0, 1.0, 0.5)]
+    tell = bars.return_value.__enter__.return_value.tell
+    assert tell.call_args_list == [call(1), call(2)] * 3
