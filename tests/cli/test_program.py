@@ -7,7 +7,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from itertools import product
-from unittest.mock import patch
+from unittest.mock import MagicMock, patch
 
 import pytest
 
@@ -19,7 +19,6 @@ from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
 from tests.cli.test_text import AGENT, BOX, LINES
-from tests.output.test_text import Recorded
 
 
 def test_the_version_is_that_of_the_package(run):
@@ -120,20 +119,19 @@ def test_names_of_files_are_printed_escaped(run, tmp_path, monkeypatch):
 
 
 def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("stb_gym.tracking.ProgressBar", Recorded)
-    monkeypatch.setattr(Recorded, "shown", [])
+    bars = MagicMock()
+    monkeypatch.setattr("stb_gym.tracking.ProgressBar", bars)
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
     assert run("hardness shut-the-box --tiles 15")[0] == 0
     assert run("simulate threes --dice 1 --faces 9 --policy random --turns 5000")[0] == 0
     assert run(f"evaluate threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
-    shown = [bar for bar in Recorded.shown if isinstance(bar, tuple)]
+    shown = [bar.args[:3] for bar in bars.call_args_list]
     words = {"positions found", "moves described", "standings of a round solved", "seats of a round solved"}
     words |= {"boards solved", "boards evaluated", "turns played", "turns simulated"}
     assert words <= {bar[0] for bar in shown}
     assert all(total is not None and unit for _, total, unit in shown)
-    before = len(Recorded.shown)
     Round(Threes(dice=1, faces=8)).solve()
-    assert len(Recorded.shown) == before  # the library itself shows nothing
+    assert len(bars.call_args_list) == len(shown)  # the library itself shows nothing
 
 
 def test_a_warning_comes_before_a_large_page_is_made(run, monkeypatch, tmp_path):

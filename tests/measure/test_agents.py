@@ -1,4 +1,4 @@
-"""What counts as an agent: each kind gives the policy that it means, and anything else is refused in one line."""
+"""Test the kinds of agents: each gives its policy, and anything else is refused in one line."""
 
 from types import SimpleNamespace
 

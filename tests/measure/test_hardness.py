@@ -1,4 +1,4 @@
-"""Hardness: shares of k-step look-ahead beside the reference, and every other number from its definition."""
+"""Compare shares of k-step look-ahead with the reference, and all other numbers with their definitions."""
 
 from collections import Counter
 from fractions import Fraction
@@ -34,7 +34,7 @@ def shares_of_the_reference(game, goal):
 
 
 @given(games(), st.sampled_from(["score", "shut"]))
-def test_shares_are_those_of_the_reference(game, goal):
+def test_shares_agree_with_the_reference(game, goal):
     found = hardness(game, goal)
     assert found.shares == pytest.approx([*shares_of_the_reference(game, goal)], abs=1e-9)
     assert found.effective_horizon == len(found.shares)
@@ -62,7 +62,7 @@ def met(game, policy):
 
 @cache
 def variance_by_dice(game, position, utility):
-    """Return the part of the variance of random play's return after a position that the dice cause."""
+    """Return the variance of random play's return after a position, as far as the dice cause it."""
     if game.is_over(position):
         return 0
 
@@ -80,7 +80,7 @@ def variance_by_dice(game, position, utility):
 
 @pytest.mark.parametrize("goal", ["score", "shut"])
 @pytest.mark.parametrize("game", SMALL, ids=str)
-def test_the_other_numbers_are_those_of_the_reference(game, goal):
+def test_the_other_numbers_agree_with_the_reference(game, goal):
     other, utility, found = twin(game), their_utility(game, goal), hardness(game, goal)
     random, best = reference.uniform(other), reference.perfect(other, utility)
     at_random, at_best = met(other, random), met(other, best)
@@ -107,13 +107,13 @@ def test_the_other_numbers_are_those_of_the_reference(game, goal):
     assert found.reciprocal_gaps == pytest.approx(float(reciprocals))
 
 
-def test_without_a_choice_that_matters_nothing_is_left():
+def test_a_game_whose_choices_do_not_matter_has_no_gaps():
     found = hardness(ShutTheBox(tiles=2))
     assert (found.shares, found.effective_horizon, found.mean_gap) == ((0.0,), 1, None)
     assert "mean_gap" not in found.summary()
 
 
-def test_of_a_box_too_large_for_tables_the_first_share_is_known():
+def test_a_box_too_large_for_tables_has_the_first_share():
     game = ShutTheBox(tiles=7)
     tables, boards = hardness(game), hardness_of_large(game, objective_of(game, "score"))
     assert boards.shares == pytest.approx(tables.shares[:1])

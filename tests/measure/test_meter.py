@@ -1,4 +1,4 @@
-"""The meter: exact regrets of agents, and what it takes from an environment."""
+"""Test the meter: exact regrets of agents, and what it reads from an environment."""
 
 import pickle
 
@@ -39,14 +39,14 @@ biggest_first = player(NINE, strategy(NINE, "biggest-first"))
         (SIX, "score", "end"),
     ],
 )
-def test_an_environment_names_its_game_objective_and_treatment_of_illegal_actions(env, objective, illegal, solved):
+def test_the_meter_reads_game_objective_and_illegal_actions_from_an_environment(env, objective, illegal, solved):
     meter = RegretMeter(env)
     assert (meter.game, meter.objective.name, meter.illegal) == (SIX, objective, illegal)
     assert meter.solution.value == solved(SIX, objective).value
     assert meter.is_exact
 
 
-def test_arguments_come_before_the_environment():
+def test_arguments_override_the_environment():
     squares = Objective("squares", lambda points: -(points**2))
     meter = RegretMeter(TurnEnv(SIX, "shut", "end"), squares, "raise")
     assert (meter.objective, meter.illegal) == (squares, "raise")

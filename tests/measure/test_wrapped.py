@@ -1,4 +1,4 @@
-"""What the meter shows to agents is what the environment shows in play, through every wrapper; others are refused."""
+"""Compare observations of the meter with those of play through every wrapper, and test that others are refused."""
 
 from functools import partial
 
@@ -30,7 +30,7 @@ def make_vec(count=3, **options):
 
 
 class Doubled(gym.ObservationWrapper):
-    """A wrapper of a user, which always returns the same array."""
+    """A user-defined wrapper that reuses one observation buffer."""
 
     def __init__(self, env):
         super().__init__(env)
@@ -43,7 +43,7 @@ class Doubled(gym.ObservationWrapper):
 
 
 class Buffered(gym.vector.VectorObservationWrapper):
-    """A vector wrapper that always returns the same array."""
+    """A vector wrapper that reuses one observation buffer."""
 
     def __init__(self, envs):
         super().__init__(envs)
@@ -86,7 +86,7 @@ ENVIRONMENTS = {
 
 
 def shown(meter):
-    """Return the observations of all decisions, as the meter shows them."""
+    """Return the observations of all decisions that the meter passes to agents."""
     received = []
 
     def agent(observations, masks):
@@ -104,7 +104,7 @@ def row(observations, index):
 
 
 def matches(observations, mask, observation):
-    """Return the decisions that have this mask and are shown like this."""
+    """Return the decisions that have this mask and this observation."""
     alike = (FIVE.legal[FIVE.decisions] == mask).all(axis=1)
     return [place for place in np.flatnonzero(alike) if data_equivalence(row(observations, place), observation)]
 
