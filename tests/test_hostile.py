@@ -1,4 +1,4 @@
-"""Any command line is answered, or refused in one line; no file is executed or unpickled."""
+"""Test that any command line gets an answer or a one-line error, and that no file is executed or unpickled."""
 
 import contextlib
 import inspect
@@ -23,7 +23,7 @@ SMALL = ShutTheBox(tiles=4)
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Return a folder to be in, with files that are whole, damaged or forged, and paths that are no files."""
+    """Enter a folder with valid, damaged and forged files, and with paths that are not files."""
     folder = tmp_path_factory.mktemp("hostile")
     with contextlib.chdir(folder):
         save_policy("policy.npz", SMALL, solve(SMALL).policy)
@@ -49,12 +49,12 @@ WORDS += ["1,2", "1,,2", ",", "random,random", "optimal,policy.npz", "none:open"
 FLAGS = {f"--{name}" for command in COMMANDS.values() for name in inspect.signature(command).parameters} - {"--pause"}
 for rules in (ShutTheBox, Threes):
     FLAGS |= {f"--{flag_of_rule(name)}" for name in rules_of(rules)}
-SIZES = {"--tiles": ["3", "4"], "--dice": ["1", "2"], "--faces": ["3", "4"]}  # so that what is allowed is soon done
+SIZES = {"--tiles": ["3", "4"], "--dice": ["1", "2"], "--faces": ["3", "4"]}  # small, so that commands are quick
 
 
 @st.composite
 def command_lines(draw):
-    """Draw a command with a few flags, about half of whose values are allowed."""
+    """Draw a command with a few flags; about half of their values are allowed."""
     game = draw(st.sampled_from(["shut-the-box", "threes"]) | st.sampled_from(WORDS + FILES))
     words = [draw(st.sampled_from([*COMMANDS])), game]
     for flag in draw(st.lists(st.sampled_from(sorted(FLAGS)), max_size=4)):
