@@ -133,35 +133,22 @@ def diagnose(
         raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
     found = meter(agent, deterministic, masked)
     tried = visits.pairs > 0
-    explored = _best(found, tried, tables.state_probability, may_stay=True)
-    sampled = _best(found, tried, _frequencies(visits), may_stay=False)
-    regrets = [explored.regret, sampled.regret]
+    regrets = [
+        _best(found, tried, tables.state_probability, may_stay=True).regret,
+        _best(found, tried, _frequencies(visits), may_stay=False).regret,
+    ]
     if fit_steps:
         regrets.append(_regret_of_fit(meter, agent, found, fit_steps))
     regrets.append(found.regret)
     exploration, sampling, *representation, optimisation = np.diff(regrets, prepend=0.0).tolist()
-    errors = None
-    if critic is not None:
-        errors = critic_errors(meter, found, critic)
-    elif hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
-        criticised = meter(agent, False, masked) if network.reveals_probabilities else found
-        errors = critic_errors(meter, criticised, network.critic)
-    cosine = None
-    if gradient is not None:
-        exact = policy_gradient(meter, agent, masked)
-        network, _ = _network_of(meter, agent)
-        given = _flat(gradient, list(network.parameters()))
-        if given.shape != exact.shape:
-            raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
-        cosine = float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
     return Diagnosis(
         found,
         exploration,
         sampling,
         representation[0] if representation else None,
         optimisation,
-        errors,
-        cosine,
+        _errors_of_critic(meter, agent, masked, found, critic),
+        None if gradient is None else _cosine(meter, agent, masked, gradient),
     )
 
 
@@ -240,6 +227,16 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
 
 
 # The critic
+
+
+def _errors_of_critic(
+    meter: RegretMeter, agent: Any, masked: bool | None, found: Evaluation, critic: Callable[..., Any] | None
+) -> CriticErrors | None:
+    """Return the errors of a given critic, or of the critic of a model; None if there is none."""
+    if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
+        critic = network.critic
+        found = meter(agent, False, masked) if network.reveals_probabilities else found
+    return None if critic is None else critic_errors(meter, found, critic)
 
 
 def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., Any]) -> CriticErrors:
@@ -336,6 +333,16 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
     if is_module(module) and not is_model:
         return module, lambda: module_scores(module, seen, masks)
     raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
+
+
+def _cosine(meter: RegretMeter, agent: Any, masked: bool | None, gradient: Any) -> float:
+    """Return the cosine between a given gradient and the exact one."""
+    exact = policy_gradient(meter, agent, masked)
+    network, _ = _network_of(meter, agent)
+    given = _flat(gradient, list(network.parameters()))
+    if given.shape != exact.shape:
+        raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
+    return float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
 
 
 def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:

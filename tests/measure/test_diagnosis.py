@@ -1,4 +1,4 @@
-"""Why an agent loses: counts beside replays, parts of the regret beside the reference, critics, exact gradients."""
+"""Test diagnoses: counts of visits, parts of the regret beside the reference, critics and exact gradients."""
 
 from collections import Counter
 from dataclasses import asdict, replace
@@ -37,7 +37,7 @@ RANDOM = np.random.default_rng(3)
 
 
 def counts_of(visits=None):
-    """Return [S, A + 1] how often each action was taken at each state, and last how often the state was reached."""
+    """Return [S, A + 1] the counts of each action at each state; the last column counts visits of the state."""
     counts = np.zeros((TABLES.num_states, TABLES.num_actions + 1), int)
     if visits is not None:
         counts[visits.tables.pair_state, visits.tables.pair_action] = visits.pairs
@@ -47,7 +47,7 @@ def counts_of(visits=None):
 
 @pytest.mark.parametrize("wrap", [lambda env: env, partial(TimeLimit, max_episode_steps=2), Autoreset], ids=range(3))
 def test_a_wrapper_counts_what_is_played(wrap):
-    """An action counts as what a wrapper inside makes of it."""
+    """The action that the innermost environment receives is counted."""
     env = RecordVisits(TransformAction(wrap(gym.make(BOX, tiles=6)), lambda action: action ^ 1, None))
     counts = counts_of()
 
@@ -115,7 +115,10 @@ def random_visits(game, turns=20):
 
 
 def regret_by_the_reference(game, policy, visits, may_stay):
-    """Return the regret of the best policy that changes to tried actions: by true chances if it may stay, else seen."""
+    """Return the regret of the best policy among tried actions, and the agent's own if it `may_stay`.
+
+    It plans with the true probabilities if it `may_stay`, else with the frequencies of the visits.
+    """
     tables, other, plays = visits.tables, twin(game), in_their_words(visits.tables, policy)
     utility = their_utility(game, "score")
     tried, seen, chosen = {}, Counter(), {}
@@ -154,7 +157,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
 
 @pytest.mark.parametrize("illegal", [False, True])
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=4), Threes(dice=3)], ids=str)
-def test_parts_are_those_of_the_reference(game, illegal):
+def test_parts_agree_with_the_reference(game, illegal):
     meter, tables = RegretMeter(game), replace(compile_game(game))
     nothing = Visits(tables, np.zeros(tables.num_states, int), np.zeros(len(tables.pair_afterstate), int))
     for seed, visits in enumerate((nothing, *(random_visits(game, turns) for turns in (1, 5, 200)))):
@@ -188,7 +191,6 @@ def critic_errors(policy, values, meter=METER):
 @pytest.mark.parametrize("scale", [1, 0.1])
 @pytest.mark.parametrize("of_actions", [False, True])
 def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
-    """The values of a critic are in the unit of rewards."""
     policy = random_policy(SIX, 1)
     exact, exact_of_actions = exact_values(policy)
     state, action = TABLES.pair_state, TABLES.pair_action
@@ -215,7 +217,6 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, MaskablePPO])
 def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
-    """The critic of an actor is compared with its stochastic policy."""
     env = gym.make(BOX, tiles=6)
     model, meter, is_actor = algorithm("MlpPolicy", env, seed=1, device="cpu"), RegretMeter(env), algorithm is not DQN
     gradient = policy_gradient(meter, model) if is_actor else None
@@ -234,7 +235,7 @@ def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
 # Representation
 
 
-def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
+def test_a_small_network_loses_by_representation():
     visits = Visits(TABLES, np.ones(TABLES.num_states, int), np.ones(len(TABLES.pair_afterstate), int))
     torch.manual_seed(0)
     regrets = {}
@@ -249,14 +250,6 @@ def test_a_network_that_cannot_represent_perfect_play_loses_by_representation():
     assert regrets[64] < 0.1
 
 
-def test_a_fit_is_measured_after_its_last_step():
-    network = nn.Linear(TABLES.observation.shape[1], TABLES.num_actions)
-    nn.init.zeros_(network.weight)
-    network.reset_parameters = dict
-    found = diagnose(METER, network, random_visits(SIX), masked=True, fit_steps=1)
-    assert found.exploration + found.sampling + found.representation < found.evaluation.regret
-
-
 # The gradient
 
 
@@ -267,7 +260,7 @@ def double_network(seed):
 
 
 def check_gradient(meter, agent, network, masked, step, error):
-    """Compare the gradient with finite differences at parameters of all sizes."""
+    """Compare the gradient with finite differences at 25 parameters, from large to small derivatives."""
     gradient = policy_gradient(meter, agent, masked)
     weights = nn.utils.parameters_to_vector(network.parameters()).detach()
     assert gradient.shape == weights.shape
@@ -296,7 +289,7 @@ def test_the_gradient_of_a_model_equals_finite_differences():
 
 
 def test_a_given_gradient_is_compared_with_the_exact_one():
-    """It may be one vector, or lack parameters, but not numbers."""
+    """It may be one vector or a list with None, but must have the size of the network."""
     network, visits = double_network(5), random_visits(SIX)
     exact = policy_gradient(METER, network, masked=True)
     opposite = torch.as_tensor(-2 * exact)

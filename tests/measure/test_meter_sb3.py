@@ -89,7 +89,7 @@ def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
     assert (meter.policy(model, deterministic) == first).all()
 
 
-def test_a_model_is_measured_on_what_runs_its_environments():
+def test_a_model_is_measured_on_vector_environments_of_all_kinds():
     model = model_of(PPO, make())
     meter = RegretMeter(make())
     for envs in (
@@ -118,7 +118,7 @@ def test_observations_are_normalised_by_the_current_statistics():
     assert RegretMeter(make())(model).regret == RegretMeter(make())(model.policy).regret
 
 
-def test_models_that_have_no_policy_over_positions_are_refused():
+def test_models_with_memory_or_hidden_probabilities_are_refused():
     env = make()
     meter = RegretMeter(env)
     for deterministic in (True, False):
@@ -180,7 +180,7 @@ def test_stacked_frames_are_measured_at_play(stack):
 
 
 @pytest.mark.parametrize(("algorithm", "network"), [(DQN, "q_net"), (QRDQN, "quantile_net")])
-def test_the_network_of_a_model_has_its_regret(algorithm, network):
+def test_the_network_of_a_model_has_the_same_regret(algorithm, network):
     meter, model = RegretMeter(make()), model_of(algorithm, make())
     for masked in (True, False):
         assert meter(getattr(model, network), masked=masked).regret == meter(model, masked=masked).regret
@@ -200,5 +200,5 @@ def test_environments_in_other_processes_are_refused():
     envs = SubprocVecEnv([make], "fork")
     with pytest.raises(ValueError, match="SubprocVecEnv hides the wrappers"):
         RegretMeter(VecMonitor(envs))
-    assert len(envs.reset()) == 1  # the process goes on
+    assert len(envs.reset()) == 1  # the process still runs
     envs.close()
