@@ -145,14 +145,6 @@ def test_scores_that_are_not_numbers_are_refused(where):
         METER(NotANumber(SEEN, ACTIONS), masked=True)
 
 
-def test_weights_that_are_infinite_are_refused():
-    net = network()
-    with torch.no_grad():
-        net[0].weight[3, 2] = torch.inf
-    with pytest.raises(ValueError, match="the agent has weights that are infinite or not a number"):
-        METER(net, masked=True)
-
-
 @pytest.mark.parametrize("form", [lambda chances: chances, Categorical])
 def test_functions_may_return_tensors_and_distributions_without_gradients(form):
     net = network().eval()

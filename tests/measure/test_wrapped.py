@@ -54,15 +54,10 @@ class Buffered(gym.vector.VectorObservationWrapper):
         return self.buffer
 
 
-def flat():
-    return wrappers.FlattenObservation(MaskInObservation(make()))
-
-
 SINGLE = {
     "plain": make,
     **{f"mask for {library}": partial(MaskInObservation, make(), library) for library in LAYOUTS},
-    "mask in the same space": lambda: MaskInObservation(make(observation_dtype="float32"), "rllib"),
-    "flat": flat,
+    "flat": lambda: wrappers.FlattenObservation(MaskInObservation(make())),
     "rescaled": lambda: wrappers.RescaleObservation(wrappers.DtypeObservation(make(), np.float32), 0, 1),
     "own": lambda: Doubled(wrappers.NormalizeReward(make())),
     "mask of own": lambda: MaskInObservation(Doubled(make())),
@@ -74,13 +69,12 @@ SINGLE = {
 ENVIRONMENTS = {
     **{f"single, {name}": partial(SyncVectorEnv, [make_one]) for name, make_one in SINGLE.items()},
     "plain": make_vec,
-    "one": lambda: vector.DtypeObservation(make_vec(1, observation_dtype="uint8"), np.float64),
+    "uint8": lambda: vector.DtypeObservation(make_vec(1, observation_dtype="uint8"), np.float64),
     "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
     "one buffer": lambda: Buffered(make_vec()),
     "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
     **{f"mask for {library}": partial(VectorMaskInObservation, make_vec(), library) for library in LAYOUTS},
     "masked id, async": lambda: gym.make_vec("stb_gym/ShutTheBoxMasked-v0", 2, tiles=5, vectorization_mode="async"),
-    "sync, flat": lambda: vector.DtypeObservation(SyncVectorEnv([flat] * 2), np.float32),
     "async, own": lambda: AsyncVectorEnv([lambda: Doubled(make())] * 2),
 }
 
@@ -154,7 +148,6 @@ class OtherSpaces(gym.Wrapper):
 REMEMBERING = {
     "frames": lambda: MaskInObservation(wrappers.FrameStackObservation(make(), 2)),
     "skips": lambda: wrappers.MaxAndSkipObservation(make()),
-    "running means": lambda: wrappers.NormalizeObservation(make()),
     "pictures": lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
     "actions": lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
     "own step": lambda: OwnStep(make()),
@@ -163,9 +156,7 @@ REMEMBERING = {
     "an own space": lambda: OtherSpaces(make(), observation_space=gym.spaces.Box(0.0, 1.0, (2,))),
     "own actions": lambda: OtherSpaces(make(), action_space=gym.spaces.Discrete(2)),
     "running means of many": lambda: vector.NormalizeObservation(vector.DtypeObservation(make_vec(), np.float32)),
-    "actions of many": lambda: vector.TransformAction(make_vec(), lambda actions: actions),
     "frames of many": lambda: SyncVectorEnv([lambda: wrappers.FrameStackObservation(make(), 2)] * 2),
-    "time": lambda: wrappers.TimeAwareObservation(make(max_episode_steps=5)),
 }
 
 
@@ -174,7 +165,7 @@ def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
     meter = RegretMeter(REMEMBERING[name]())
     with pytest.raises(ValueError, match=r"may depend on more than the position: use RegretMeter\.sample "):
         meter(first_legal)
-    if name in ("skips", "truncates some turns", "running means of many", "actions of many"):
+    if name in ("skips", "truncates some turns", "running means of many"):
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
             meter.sample(first_legal, 50)
     else:
