@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.checks import check_integer
-
 from stb_gym.solver import Measured, Mistake, Solution
 from stb_gym.words import words_of
 

@@ -1,7 +1,5 @@
 """Compare sampled regrets with the exact ones within their noise, with tables and without."""
 
-from importlib import import_module
-
 import numpy as np
 import pytest
 
