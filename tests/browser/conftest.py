@@ -84,7 +84,7 @@ class Visitor:
         assert width <= self.page.viewport_size["width"]
         self.page.evaluate(AXE.read_text())
         found = self.page.evaluate("axe.run({ preload: false })")["violations"]
-        assert [(each["id"], [state["target"] for state in each["states"]]) for each in found] == []
+        assert [(each["id"], [node["target"] for node in each["nodes"]]) for each in found] == []
 
 
 @contextmanager

@@ -2,7 +2,7 @@
 
 import { useEffect } from "preact/hooks";
 import { address, link, type Words } from "./address";
-import { nodeInWords, nodeOf } from "./data/game";
+import { stateInWords, stateOf } from "./data/game";
 import { positionToWords } from "./data/positions";
 import { goalToWords } from "./exact/goals";
 import { settingsFromWords, settingsInWords } from "./learn/settings";
@@ -49,8 +49,8 @@ const VIEWS: Record<string, View> = {
 };
 
 function positionInWords({ game, position }: Session): string {
-  const { state, roll } = position.value;
-  return roll === null ? game.states[state] : nodeInWords(game, nodeOf(game, state, roll));
+  const { afterstate, roll } = position.value;
+  return roll === null ? game.afterstates[afterstate] : stateInWords(game, stateOf(game, afterstate, roll));
 }
 
 function seedInWords(_: Session, words: Words): string {

@@ -47,7 +47,7 @@ export function makeSession(game: Game): Session {
   return {
     game,
     goal,
-    position: computed(() => positionFromWords(game, address.value.words) ?? { state: game.start, roll: null }),
+    position: computed(() => positionFromWords(game, address.value.words) ?? { afterstate: game.start, roll: null }),
     solved: computed(() => solveGoal(goal.value)),
     solve: solveGoal,
     visits: visitsOf,

@@ -21,9 +21,11 @@ export function Mistakes({ agent }: { agent: Agent }) {
           </caption>
           <Head columns={[["position"], ["loss", "number"], ["chance", "number"], ["move"]]} />
           <tbody>
-            {mistakes.map(({ state, roll, plays, best, loss, visits, link }) => (
+            {mistakes.map(({ afterstate, roll, plays, best, loss, visits, link }) => (
               <tr>
-                <th scope="row">{link ? <a href={link}>{`${state}, roll ${roll}`}</a> : `${state}, roll ${roll}`}</th>
+                <th scope="row">
+                  {link ? <a href={link}>{`${afterstate}, roll ${roll}`}</a> : `${afterstate}, roll ${roll}`}
+                </th>
                 <td class="number">{shown(loss)}</td>
                 <td class="number">{shown(100 * visits)}%</td>
                 <td class="below">

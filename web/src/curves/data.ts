@@ -3,7 +3,7 @@
 import type { Look } from "../data/game";
 
 export interface Mistake {
-  state: string;
+  afterstate: string;
   roll: string;
   plays: string;
   best: string;

@@ -3,25 +3,27 @@
 import { rollsAt, type Game } from "./game";
 
 // The faces of the first throw that gives a roll; the same as `stb_gym.games.throw_faces`.
-export function facesOf(game: Game, state: number, roll: number): number[] {
-  const dice = game.dice[state];
-  const number = rollsAt(game, state).ofThrow.indexOf(roll);
+export function facesOf(game: Game, afterstate: number, roll: number): number[] {
+  const dice = game.dice[afterstate];
+  const number = rollsAt(game, afterstate).ofThrow.indexOf(roll);
   return Array.from(
     { length: dice },
     (_, place) => (Math.floor(number / game.faces ** (dice - 1 - place)) % game.faces) + 1,
   );
 }
 
-export function rollOf(game: Game, state: number, faces: number[]): number {
-  return rollsAt(game, state).ofThrow[faces.reduce((number, face) => number * game.faces + face - 1, 0)];
+export function rollOf(game: Game, afterstate: number, faces: number[]): number {
+  return rollsAt(game, afterstate).ofThrow[faces.reduce((number, face) => number * game.faces + face - 1, 0)];
 }
 
-export function thrown(game: Game, state: number, chances: () => number): number[] {
-  return Array.from({ length: game.dice[state] }, () => Math.floor(chances() * game.faces) + 1);
+export function thrown(game: Game, afterstate: number, chances: () => number): number[] {
+  return Array.from({ length: game.dice[afterstate] }, () => Math.floor(chances() * game.faces) + 1);
 }
 
-export function areDice(game: Game, state: number, faces: number[]): boolean {
-  return faces.length === game.dice[state] && faces.every((face) => face >= 1 && face <= game.faces && face % 1 === 0);
+export function areDice(game: Game, afterstate: number, faces: number[]): boolean {
+  return (
+    faces.length === game.dice[afterstate] && faces.every((face) => face >= 1 && face <= game.faces && face % 1 === 0)
+  );
 }
 
 // Random fractions that depend on whole numbers, such as a seed, and on nothing else (mulberry32).

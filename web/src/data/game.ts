@@ -1,5 +1,5 @@
-// A game as arrays: states, sorted so that every edge leads to an earlier one; nodes, one for each state and roll; edges,
-// one for each legal move at a node. Nothing here or elsewhere on the page knows a rule.
+// A game as arrays: afterstates, sorted so that every pair leads to an earlier one; states, one for each afterstate and roll; pairs,
+// one for each legal move at a state. Nothing here or elsewhere on the page knows a rule.
 
 import type { Numbers, Unpacked } from "./unpack";
 
@@ -7,7 +7,7 @@ export interface Part {
   name: string;
   words: string;
   listed: boolean;
-  of: (number | number[])[]; // by state
+  of: (number | number[])[]; // by afterstate
 }
 
 export interface Look {
@@ -31,7 +31,7 @@ interface Facts {
   points: string[];
   goals: string[];
   ended: string[];
-  states: string[];
+  afterstates: string[];
   parts: Part[];
   rolls: Record<number, string[]>;
   moves: string[];
@@ -43,8 +43,8 @@ interface Facts {
 }
 
 export interface Position {
-  state: number;
-  roll: number | null; // among the rolls of the state; null before the throw
+  afterstate: number;
+  roll: number | null; // among the rolls of the afterstate; null before the throw
 }
 
 export interface Rolls {
@@ -54,10 +54,10 @@ export interface Rolls {
   ofThrow: Numbers;
 }
 
-// Whose moves are known: one edge at every node (-1 where there is none, or an illegal action), or chances of edges.
+// Whose moves are known: one pair at every state (-1 where there is none, or an illegal action), or chances of pairs.
 export interface Player extends Look {
   how: string;
-  edges?: Int32Array;
+  pairs?: Int32Array;
   chances?: Float64Array;
 }
 
@@ -69,14 +69,14 @@ export interface Run extends Look {
 }
 
 export interface Game extends Omit<Facts, "rolls" | "players" | "runs"> {
-  dice: Numbers; // by state, as is what follows
+  dice: Numbers; // by afterstate, as is what follows
   over: boolean[]; // whether nothing is to be chosen any more, whatever is thrown
   score: Numbers; // where in `scores` a turn is that ends there
-  nodeStart: Uint32Array;
-  nodeState: Uint32Array; // by node, as is what follows
-  edgeStart: Uint32Array;
-  end: (node: number) => string; // why the turn ends at a node without a move
-  next: Numbers; // by edge, as is what follows
+  stateStart: Uint32Array;
+  stateOrigin: Uint32Array; // by state, as is what follows
+  pairStart: Uint32Array;
+  end: (state: number) => string; // why the turn ends at a state without a move
+  next: Numbers; // by pair, as is what follows
   move: Numbers;
   rolls: Map<number, Rolls>;
   worth: (ties: string) => Numbers; // of leads, see `goals`
@@ -88,18 +88,21 @@ export function makeGame({ facts, array }: Unpacked): Game {
   const known = facts as Facts;
   const dice = array("dice");
   const rolls = new Map(known.throws.map((thrown) => [thrown, rollsOf(known, thrown, array)]));
-  const nodeStart = running(Array.from(dice, (thrown) => rolls.get(thrown)!.words.length));
-  const nodeState = repeated(nodeStart);
-  const edgeStart = running(array("choices"));
+  const stateStart = running(Array.from(dice, (thrown) => rolls.get(thrown)!.words.length));
+  const stateOrigin = repeated(stateStart);
+  const pairStart = running(array("choices"));
   const game: Game = {
     ...known,
     dice,
-    over: Array.from(dice, (_, state) => edgeStart[nodeStart[state]] === edgeStart[nodeStart[state + 1]]),
+    over: Array.from(
+      dice,
+      (_, afterstate) => pairStart[stateStart[afterstate]] === pairStart[stateStart[afterstate + 1]],
+    ),
     score: array("score"),
-    nodeStart,
-    nodeState,
-    edgeStart,
-    end: endsOf(known.ends, array("end"), edgeStart),
+    stateStart,
+    stateOrigin,
+    pairStart,
+    end: endsOf(known.ends, array("end"), pairStart),
     next: array("next"),
     move: array("move"),
     rolls,
@@ -107,56 +110,56 @@ export function makeGame({ facts, array }: Unpacked): Game {
     players: [],
     runs: [],
   };
-  const decisions = decisionsOf(edgeStart);
+  const decisions = decisionsOf(pairStart);
   game.players = known.players.map((look, number) => {
     const plays = array(`player-${number}`);
     if (plays.length !== decisions.length || plays instanceof Float32Array) {
       return { ...look, chances: Float64Array.from(plays) };
     }
-    return { ...look, edges: edgesAt(edgeStart, decisions, plays, 0, 1) };
+    return { ...look, pairs: pairsAt(pairStart, decisions, plays, 0, 1) };
   });
   game.runs = known.runs.map((run, number) => {
     const [plays, measurements] = [array(`run-${number}`), run.steps.length];
     const players: Player[] = [];
     const player = (at: number) =>
-      (players[at] ??= { ...run, how: "", edges: edgesAt(edgeStart, decisions, plays, at, measurements) });
+      (players[at] ??= { ...run, how: "", pairs: pairsAt(pairStart, decisions, plays, at, measurements) });
     return { ...run, player };
   });
   return game;
 }
 
-export function nodeOf(game: Game, state: number, roll: number): number {
-  return game.nodeStart[state] + roll;
+export function stateOf(game: Game, afterstate: number, roll: number): number {
+  return game.stateStart[afterstate] + roll;
 }
 
-export function positionOf(game: Game, node: number): Position {
-  const state = game.nodeState[node];
-  return { state, roll: node - game.nodeStart[state] };
+export function positionOf(game: Game, state: number): Position {
+  const afterstate = game.stateOrigin[state];
+  return { afterstate, roll: state - game.stateStart[afterstate] };
 }
 
-export function rollsAt(game: Game, state: number): Rolls {
-  return game.rolls.get(game.dice[state])!;
+export function rollsAt(game: Game, afterstate: number): Rolls {
+  return game.rolls.get(game.dice[afterstate])!;
 }
 
-// The chance of the roll of a node.
-export function chanceOf(game: Game, node: number): number {
-  const state = game.nodeState[node];
-  const { counts, total } = rollsAt(game, state);
-  return counts[node - game.nodeStart[state]] / total;
+// The chance of the roll of a state.
+export function chanceOf(game: Game, state: number): number {
+  const afterstate = game.stateOrigin[state];
+  const { counts, total } = rollsAt(game, afterstate);
+  return counts[state - game.stateStart[afterstate]] / total;
 }
 
-export function edgesOf(game: Game, node: number): number[] {
-  const first = game.edgeStart[node];
-  return Array.from({ length: game.edgeStart[node + 1] - first }, (_, place) => first + place);
+export function pairsOf(game: Game, state: number): number[] {
+  const first = game.pairStart[state];
+  return Array.from({ length: game.pairStart[state + 1] - first }, (_, place) => first + place);
 }
 
-export function nodeInWords(game: Game, node: number): string {
-  const state = game.nodeState[node];
-  return `${game.states[state]}, roll ${rollsAt(game, state).words[node - game.nodeStart[state]]}`;
+export function stateInWords(game: Game, state: number): string {
+  const afterstate = game.stateOrigin[state];
+  return `${game.afterstates[afterstate]}, roll ${rollsAt(game, afterstate).words[state - game.stateStart[afterstate]]}`;
 }
 
-export function moveInWords(game: Game, edge: number): string {
-  return edge < 0 ? "an illegal move" : game.moves[game.move[edge]];
+export function moveInWords(game: Game, pair: number): string {
+  return pair < 0 ? "an illegal move" : game.moves[game.move[pair]];
 }
 
 function rollsOf(known: Facts, dice: number, array: Unpacked["array"]): Rolls {
@@ -177,30 +180,30 @@ function repeated(starts: Uint32Array): Uint32Array {
   return owner;
 }
 
-function decisionsOf(edgeStart: Uint32Array): number[] {
-  const nodes = Array.from({ length: edgeStart.length - 1 }, (_, node) => node);
-  return nodes.filter((node) => edgeStart[node + 1] > edgeStart[node]);
+function decisionsOf(pairStart: Uint32Array): number[] {
+  const states = Array.from({ length: pairStart.length - 1 }, (_, state) => state);
+  return states.filter((state) => pairStart[state + 1] > pairStart[state]);
 }
 
-function edgesAt(
-  edgeStart: Uint32Array,
+function pairsAt(
+  pairStart: Uint32Array,
   decisions: number[],
   places: Numbers,
   first: number,
   step: number,
 ): Int32Array {
-  const edges = new Int32Array(edgeStart.length - 1).fill(-1);
-  decisions.forEach((node, at) => {
+  const pairs = new Int32Array(pairStart.length - 1).fill(-1);
+  decisions.forEach((state, at) => {
     const place = places[at * step + first];
-    edges[node] = place < 0 ? -1 : edgeStart[node] + place;
+    pairs[state] = place < 0 ? -1 : pairStart[state] + place;
   });
-  return edges;
+  return pairs;
 }
 
-function endsOf(texts: string[], which: Numbers, edgeStart: Uint32Array): (node: number) => string {
+function endsOf(texts: string[], which: Numbers, pairStart: Uint32Array): (state: number) => string {
   const place = new Map<number, number>();
-  for (let node = 0; node + 1 < edgeStart.length; node++) {
-    if (edgeStart[node] === edgeStart[node + 1]) place.set(node, which[place.size]);
+  for (let state = 0; state + 1 < pairStart.length; state++) {
+    if (pairStart[state] === pairStart[state + 1]) place.set(state, which[place.size]);
   }
-  return (node) => texts[place.get(node) ?? -1] ?? "";
+  return (state) => texts[place.get(state) ?? -1] ?? "";
 }

@@ -7,14 +7,14 @@ import { rollsAt, type Game, type Part, type Position } from "./game";
 export function positionFromWords(game: Game, words: Record<string, string>): Position | null {
   const asked = game.parts.filter((part) => part.name in words);
   const wanted = asked.map((part) => (part.listed ? sorted(words[part.name]) : words[part.name]));
-  const fits = (state: number) => asked.every((part, at) => `${part.of[state]}` === wanted[at]);
-  const states = game.states.map((_, state) => state).filter(fits);
-  const usual = fits(game.start) ? game.start : states.at(-1);
+  const fits = (afterstate: number) => asked.every((part, at) => `${part.of[afterstate]}` === wanted[at]);
+  const afterstates = game.afterstates.map((_, afterstate) => afterstate).filter(fits);
+  const usual = fits(game.start) ? game.start : afterstates.at(-1);
   if (usual === undefined) return null;
-  if (words.roll === undefined) return { state: usual, roll: null };
-  for (const state of [usual, ...states]) {
-    const roll = rollFromWords(game, state, words.roll);
-    if (roll !== null) return { state, roll };
+  if (words.roll === undefined) return { afterstate: usual, roll: null };
+  for (const afterstate of [usual, ...afterstates]) {
+    const roll = rollFromWords(game, afterstate, words.roll);
+    if (roll !== null) return { afterstate, roll };
   }
   return null;
 }
@@ -23,33 +23,33 @@ function sorted(list: string): string {
   return `${list.split(",").sort((one, other) => Number(one) - Number(other))}`;
 }
 
-// The roll that is called so, or that these dice give in whatever order; null if there is none at the state.
-function rollFromWords(game: Game, state: number, words: string): number | null {
-  if (game.over[state]) return null;
-  const called = rollsAt(game, state).words.indexOf(words);
+// The roll that is called so, or that these dice give in whatever order; null if there is none at the afterstate.
+function rollFromWords(game: Game, afterstate: number, words: string): number | null {
+  if (game.over[afterstate]) return null;
+  const called = rollsAt(game, afterstate).words.indexOf(words);
   if (called >= 0) return called;
   const faces = words.split(",").map(Number);
-  return areDice(game, state, faces) ? rollOf(game, state, faces) : null;
+  return areDice(game, afterstate, faces) ? rollOf(game, afterstate, faces) : null;
 }
 
-export function positionToWords(game: Game, { state, roll }: Position): Record<string, string> {
+export function positionToWords(game: Game, { afterstate, roll }: Position): Record<string, string> {
   const words: Record<string, string> = {};
   for (const part of game.parts) {
-    if (part.listed || varies(game, part, state)) words[part.name] = `${part.of[state]}`;
+    if (part.listed || varies(game, part, afterstate)) words[part.name] = `${part.of[afterstate]}`;
   }
-  if (roll !== null) words.roll = rollsAt(game, state).words[roll];
+  if (roll !== null) words.roll = rollsAt(game, afterstate).words[roll];
   return words;
 }
 
-// Whether a part must be said: whether there are states that differ from this one in nothing else.
-function varies(game: Game, part: Part, state: number): boolean {
-  return alternatives(game, part, state).length > 1;
+// Whether a part must be said: whether there are afterstates that differ from this one in nothing else.
+function varies(game: Game, part: Part, afterstate: number): boolean {
+  return alternatives(game, part, afterstate).length > 1;
 }
 
 // The values that a part may have while the others stay, the lowest first.
-export function alternatives(game: Game, part: Part, state: number): number[] {
+export function alternatives(game: Game, part: Part, afterstate: number): number[] {
   const others = game.parts.filter((other) => other !== part);
-  const same = (at: number) => others.every((other) => `${other.of[at]}` === `${other.of[state]}`);
+  const same = (at: number) => others.every((other) => `${other.of[at]}` === `${other.of[afterstate]}`);
   const values = part.of.filter((_, at) => same(at));
   return [...new Set(values as number[])].sort((one, other) => one - other);
 }
@@ -59,14 +59,14 @@ export function everyValue(part: Part): number[] {
   return [...new Set(part.of.flat())].sort((one, other) => one - other);
 }
 
-// The state in which one part has another value and the rest is as near as can be to what it was; null if none has it.
-export function changed(game: Game, state: number, part: Part, value: number | number[]): number | null {
+// The afterstate in which one part has another value and the rest is as near as can be to what it was; null if none has it.
+export function changed(game: Game, afterstate: number, part: Part, value: number | number[]): number | null {
   let best: number | null = null;
   let least = Infinity;
-  game.states.forEach((_, at) => {
+  game.afterstates.forEach((_, at) => {
     if (`${part.of[at]}` !== `${value}`) return;
     const distance = game.parts.reduce(
-      (sum, other) => sum + (other === part ? 0 : apart(other.of[at], other.of[state])),
+      (sum, other) => sum + (other === part ? 0 : apart(other.of[at], other.of[afterstate])),
       0,
     );
     if (distance < least) [best, least] = [at, distance];

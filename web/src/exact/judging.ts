@@ -1,16 +1,16 @@
 // How far a player is from perfect play, and where that is lost.
 
-import { edgesOf, type Game, type Player } from "../data/game";
+import { pairsOf, type Game, type Player } from "../data/game";
 import type { Solved } from "./solved";
 import { playedAt } from "./sweep";
 
 export interface Mistake {
-  node: number;
-  plays: number; // the edge taken most often, -1 if that is an illegal move
+  state: number;
+  plays: number; // the pair taken most often, -1 if that is an illegal move
   best: number;
   visits: number; // in a turn
   loss: number;
-  cost: number; // what the node adds to the regret
+  cost: number; // what the state adds to the regret
 }
 
 export interface Judged {
@@ -27,23 +27,23 @@ export function judge(
 ): Judged {
   let regret = 0;
   const costly: number[] = [];
-  losses.forEach((loss, node) => {
-    if (loss * visits[node] > 0) costly.push(node);
-    regret += loss * visits[node];
+  losses.forEach((loss, state) => {
+    if (loss * visits[state] > 0) costly.push(state);
+    regret += loss * visits[state];
   });
-  const mistakes = costly.map((node) => ({
-    node,
-    plays: usual(game, player, node),
-    best: perfect.edges![node],
-    visits: visits[node],
-    loss: losses[node],
-    cost: visits[node] * losses[node],
+  const mistakes = costly.map((state) => ({
+    state,
+    plays: usual(game, player, state),
+    best: perfect.pairs![state],
+    visits: visits[state],
+    loss: losses[state],
+    cost: visits[state] * losses[state],
   }));
-  return { regret, mistakes: mistakes.sort((one, other) => other.cost - one.cost || one.node - other.node) };
+  return { regret, mistakes: mistakes.sort((one, other) => other.cost - one.cost || one.state - other.state) };
 }
 
-function usual(game: Game, player: Player, node: number): number {
-  if (player.edges) return player.edges[node];
-  const played = playedAt(game, player, node);
-  return edgesOf(game, node).reduce((best, edge) => (played.get(edge)! > played.get(best)! ? edge : best));
+function usual(game: Game, player: Player, state: number): number {
+  if (player.pairs) return player.pairs[state];
+  const played = playedAt(game, player, state);
+  return pairsOf(game, state).reduce((best, pair) => (played.get(pair)! > played.get(best)! ? pair : best));
 }

@@ -8,12 +8,12 @@ export interface Solved {
   goal: Goal;
   values: Values;
   perfect: Player;
-  perfection: Float64Array; // the chance of the perfect score at every state, if one plays so
+  perfection: Float64Array; // the chance of the perfect score at every afterstate, if one plays so
 }
 
 export function solveFor(game: Game, goal: Goal): Solved {
   const values = solve(game, utilityOf(game, goal));
   const player = perfect(game, values);
   const reached = utilityOf(game, { kind: "reach", place: perfectPlace(game) });
-  return { goal, values, perfect: player, perfection: expected(game, player, reached).state };
+  return { goal, values, perfect: player, perfection: expected(game, player, reached).afterstate };
 }

@@ -2,7 +2,7 @@
 // scores alone. Sutton and Barto, Reinforcement Learning (2018): Q-learning is in section 6.5, afterstates in 6.8.
 
 import { fractions } from "../data/dice";
-import { nodeOf, rollsAt, type Game } from "../data/game";
+import { stateOf, rollsAt, type Game } from "../data/game";
 
 export interface Settings {
   explore: number; // the probability of a random move
@@ -11,41 +11,41 @@ export interface Settings {
 }
 
 export interface Learner {
-  values: Float64Array; // the estimated utility of every state, 0 at first
+  values: Float64Array; // the estimated utility of every afterstate, 0 at first
   episode: () => void; // plays a turn and learns from it
-  moves: () => Int32Array; // the greedy edge of every node, -1 where there is no move
+  moves: () => Int32Array; // the greedy pair of every state, -1 where there is no move
 }
 
 export function makeLearner(game: Game, utility: Float64Array, { explore, rate, seed }: Settings): Learner {
-  const values = new Float64Array(game.states.length);
-  const corrections = new Uint32Array(game.states.length);
+  const values = new Float64Array(game.afterstates.length);
+  const corrections = new Uint32Array(game.afterstates.length);
   const chances = fractions(seed);
   const drawn = (count: number) => Math.floor(chances() * count);
-  const greedy = (node: number) => {
-    const last = game.edgeStart[node + 1];
-    let best = game.edgeStart[node];
+  const greedy = (state: number) => {
+    const last = game.pairStart[state + 1];
+    let best = game.pairStart[state];
     if (best === last) return -1;
-    for (let edge = best + 1; edge < last; edge++) {
-      if (values[game.next[edge]] > values[game.next[best]]) best = edge;
+    for (let pair = best + 1; pair < last; pair++) {
+      if (values[game.next[pair]] > values[game.next[best]]) best = pair;
     }
     return best;
   };
-  const correct = (state: number, target: number) => {
-    corrections[state] += 1;
-    values[state] += (rate ?? 1 / corrections[state]) * (target - values[state]);
+  const correct = (afterstate: number, target: number) => {
+    corrections[afterstate] += 1;
+    values[afterstate] += (rate ?? 1 / corrections[afterstate]) * (target - values[afterstate]);
   };
   const episode = () => {
-    let state = game.start;
+    let afterstate = game.start;
     for (;;) {
-      const { ofThrow } = rollsAt(game, state);
-      const node = nodeOf(game, state, ofThrow[drawn(ofThrow.length)]);
-      const best = greedy(node);
-      if (best < 0) return correct(state, utility[game.score[state]]);
-      correct(state, values[game.next[best]]);
-      const first = game.edgeStart[node];
-      const edge = chances() < explore ? first + drawn(game.edgeStart[node + 1] - first) : best;
-      state = game.next[edge];
+      const { ofThrow } = rollsAt(game, afterstate);
+      const state = stateOf(game, afterstate, ofThrow[drawn(ofThrow.length)]);
+      const best = greedy(state);
+      if (best < 0) return correct(afterstate, utility[game.score[afterstate]]);
+      correct(afterstate, values[game.next[best]]);
+      const first = game.pairStart[state];
+      const pair = chances() < explore ? first + drawn(game.pairStart[state + 1] - first) : best;
+      afterstate = game.next[pair];
     }
   };
-  return { values, episode, moves: () => Int32Array.from(game.nodeState, (_, node) => greedy(node)) };
+  return { values, episode, moves: () => Int32Array.from(game.stateOrigin, (_, state) => greedy(state)) };
 }

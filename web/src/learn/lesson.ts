@@ -30,7 +30,7 @@ export function makeLesson(session: Session, solved: Solved, settings: Settings,
   const { game } = session;
   const learner = makeLearner(game, utilityOf(game, solved.goal), settings);
   const measure = (after: number, { steps, regret }: Pick<Measured, "steps" | "regret">): Measured => {
-    const player = { name: "your learner", how: "", colour, dashes: [], edges: learner.moves() };
+    const player = { name: "your learner", how: "", colour, dashes: [], pairs: learner.moves() };
     return {
       steps: [...steps, after],
       regret: [...regret, session.judged(solved, player).regret],

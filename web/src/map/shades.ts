@@ -1,9 +1,9 @@
-// What the map may be coloured by: a number for every state, and how strong a colour that is.
+// What the map may be coloured by: a number for every afterstate, and how strong a colour that is.
 
 import type { Player } from "../data/game";
 import { isChance, lossShown, percent, shown, unitOf, within } from "../exact/goals";
 import type { Solved } from "../exact/solved";
-import { differ, expectedOfStates, visitsOfStates } from "../exact/states";
+import { differ, expectedOfAfterstates, visitsOfAfterstates } from "../exact/afterstates";
 import { evenTicks, roundBetween } from "../parts/scales";
 import type { Session } from "../session";
 
@@ -17,9 +17,9 @@ export const SHADES = {
 export interface Shade {
   words: string;
   hue: string;
-  numbers: Float64Array; // by state
+  numbers: Float64Array; // by afterstate
   least: number; // what is weakest
-  none?: string; // what states are called that have nothing of it
+  none?: string; // what afterstates are called that have nothing of it
   power: number; // of the share of the greatest number; less than 1 shows small ones, too
   text: (number: number) => string;
   tick: (number: number) => string;
@@ -41,8 +41,8 @@ export function shadeOf(
       return {
         words: unitOf(game, goal),
         hue: "value",
-        numbers: values.state,
-        least: Math.min(...values.state.filter((_, state) => !game.over[state])),
+        numbers: values.afterstate,
+        least: Math.min(...values.afterstate.filter((_, afterstate) => !game.over[afterstate])),
         power: 1,
         text: (value) => shown(game, goal, value),
         tick: isChance(goal) ? percentTick : points(game.sign),
@@ -51,7 +51,7 @@ export function shadeOf(
       return {
         words: `met in a turn of ${player.name}`,
         hue: "often",
-        numbers: visitsOfStates(game, session.visits(player)),
+        numbers: visitsOfAfterstates(game, session.visits(player)),
         least: 0,
         none: "never",
         power: 0.3,
@@ -63,7 +63,7 @@ export function shadeOf(
       return {
         words: `lost by ${player.name} with the next throw`,
         hue: "lost",
-        numbers: expectedOfStates(game, (node) => losses[node]),
+        numbers: expectedOfAfterstates(game, (state) => losses[state]),
         least: 0,
         none: "nothing",
         power: 0.5,
@@ -75,7 +75,7 @@ export function shadeOf(
       return {
         words: `the chance that ${player.name} and ${other.name} move differently`,
         hue: "often",
-        numbers: expectedOfStates(game, differ(game, player, other)),
+        numbers: expectedOfAfterstates(game, differ(game, player, other)),
         least: 0,
         none: "never",
         power: 0.6,
@@ -87,16 +87,16 @@ export function shadeOf(
 
 const BETWEEN_TICKS = 0.16; // of the ramp
 
-// How strong a number is shown, from 0 to 1, if these states are to be told apart; NaN if there is nothing of it.
-export function strengthOf({ numbers, least, none, power }: Shade, states: number[]): (number: number) => number {
-  const most = states.reduce((high, state) => Math.max(high, numbers[state]), least);
+// How strong a number is shown, from 0 to 1, if these afterstates are to be told apart; NaN if there is nothing of it.
+export function strengthOf({ numbers, least, none, power }: Shade, afterstates: number[]): (number: number) => number {
+  const most = afterstates.reduce((high, afterstate) => Math.max(high, numbers[afterstate]), least);
   return (number) => (none && number === 0 ? NaN : within(0, (number - least) / (most - least || 1), 1) ** power);
 }
 
 // Round numbers along the ramp, far enough from each other to be read.
-export function ticksOf(shade: Shade, states: number[]): { at: number; words: string }[] {
-  const strength = strengthOf(shade, states);
-  const most = states.reduce((high, state) => Math.max(high, shade.numbers[state]), shade.least);
+export function ticksOf(shade: Shade, afterstates: number[]): { at: number; words: string }[] {
+  const strength = strengthOf(shade, afterstates);
+  const most = afterstates.reduce((high, afterstate) => Math.max(high, shade.numbers[afterstate]), shade.least);
   const round = shade.power === 1 ? evenTicks(shade.least, most, 7) : roundBetween(most / 1e4, most, [1, 2, 5]);
   const ticks: { at: number; words: string }[] = [];
   for (const value of round.reverse()) {

@@ -1,6 +1,6 @@
 // How far everybody is from perfect play, and the costliest mistake of each, which leads to its position.
 
-import { nodeInWords, positionOf, type Position } from "../data/game";
+import { stateInWords, positionOf, type Position } from "../data/game";
 import { lossShown, unitOf } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { useSession } from "../session";
@@ -28,8 +28,8 @@ export function Everybody({ solved, show }: { solved: Solved; show: (position: P
               <td class="number">{lossShown(solved.goal, regret)}</td>
               <td class="below">
                 {costliest ? (
-                  <button class="link" onClick={() => show(positionOf(game, costliest.node))}>
-                    {nodeInWords(game, costliest.node)}
+                  <button class="link" onClick={() => show(positionOf(game, costliest.state))}>
+                    {stateInWords(game, costliest.state)}
                   </button>
                 ) : (
                   "none"

@@ -24,16 +24,16 @@ interface Props {
 
 export function Felt({ position, faces, tumbling, change, picking, children }: Props) {
   const { game } = useSession();
-  const toState = (state: number | null) => {
-    if (state !== null) change!({ state, roll: null });
+  const toAfterstate = (afterstate: number | null) => {
+    if (afterstate !== null) change!({ afterstate, roll: null });
   };
   return (
     <div class="felt">
       {game.parts.map((part) =>
         part.listed ? (
-          <Tiles part={part} state={position.state} toState={change && toState} picking={picking} />
+          <Tiles part={part} afterstate={position.afterstate} toAfterstate={change && toAfterstate} picking={picking} />
         ) : (
-          <Amount part={part} state={position.state} toState={change && toState} />
+          <Amount part={part} afterstate={position.afterstate} toAfterstate={change && toAfterstate} />
         ),
       )}
       {picking && (
@@ -41,7 +41,9 @@ export function Felt({ position, faces, tumbling, change, picking, children }: P
           {picking.refused}
         </p>
       )}
-      {!game.over[position.state] && <Dice position={position} faces={faces} tumbling={tumbling} change={change} />}
+      {!game.over[position.afterstate] && (
+        <Dice position={position} faces={faces} tumbling={tumbling} change={change} />
+      )}
       {children && <div class="buttons">{children}</div>}
     </div>
   );
@@ -49,14 +51,14 @@ export function Felt({ position, faces, tumbling, change, picking, children }: P
 
 interface PartProps {
   part: Part;
-  state: number;
-  toState?: (state: number | null) => void;
+  afterstate: number;
+  toAfterstate?: (afterstate: number | null) => void;
   picking?: Picking | null;
 }
 
-function Tiles({ part, state, toState, picking }: PartProps) {
+function Tiles({ part, afterstate, toAfterstate, picking }: PartProps) {
   const { game } = useSession();
-  const here = part.of[state] as number[];
+  const here = part.of[afterstate] as number[];
   const tiles = everyValue(part);
   return (
     <div
@@ -85,7 +87,7 @@ function Tiles({ part, state, toState, picking }: PartProps) {
             </button>
           );
         }
-        if (!toState) {
+        if (!toAfterstate) {
           return (
             <span class={looks} role="img" aria-label={name}>
               {tile}
@@ -93,7 +95,11 @@ function Tiles({ part, state, toState, picking }: PartProps) {
           );
         }
         return (
-          <button class={looks} aria-pressed={open} onClick={() => toState(changed(game, state, part, other))}>
+          <button
+            class={looks}
+            aria-pressed={open}
+            onClick={() => toAfterstate(changed(game, afterstate, part, other))}
+          >
             {tile}
           </button>
         );
@@ -102,27 +108,27 @@ function Tiles({ part, state, toState, picking }: PartProps) {
   );
 }
 
-function Amount({ part, state, toState }: PartProps) {
+function Amount({ part, afterstate, toAfterstate }: PartProps) {
   const { game } = useSession();
-  const here = part.of[state] as number;
+  const here = part.of[afterstate] as number;
   const values = everyValue(part);
-  if (values.length < 2 || (part.name === "dice" && alternatives(game, part, state).length < 2)) return null;
+  if (values.length < 2 || (part.name === "dice" && alternatives(game, part, afterstate).length < 2)) return null;
   const step = (by: number) => {
     const value = values[values.indexOf(here) + by];
-    return value === undefined ? null : changed(game, state, part, value);
+    return value === undefined ? null : changed(game, afterstate, part, value);
   };
   return (
     <div class="amount" role="group" aria-label={part.words}>
-      {toState && (
-        <button aria-label={`fewer ${part.name}`} disabled={step(-1) === null} onClick={() => toState(step(-1))}>
+      {toAfterstate && (
+        <button aria-label={`fewer ${part.name}`} disabled={step(-1) === null} onClick={() => toAfterstate(step(-1))}>
           −
         </button>
       )}
       <span>
         <b>{here}</b> {part.name}
       </span>
-      {toState && (
-        <button aria-label={`more ${part.name}`} disabled={step(1) === null} onClick={() => toState(step(1))}>
+      {toAfterstate && (
+        <button aria-label={`more ${part.name}`} disabled={step(1) === null} onClick={() => toAfterstate(step(1))}>
           +
         </button>
       )}
@@ -130,22 +136,22 @@ function Amount({ part, state, toState }: PartProps) {
   );
 }
 
-function Dice({ position: { state, roll }, faces, tumbling, change }: Props) {
+function Dice({ position: { afterstate, roll }, faces, tumbling, change }: Props) {
   const { game } = useSession();
   const random = useSignal<number[]>([]);
   useEffect(() => {
     if (!tumbling) return;
-    const turn = () => (random.value = thrown(game, state, Math.random));
+    const turn = () => (random.value = thrown(game, afterstate, Math.random));
     turn();
     const timer = setInterval(turn, FACE_MS);
     return () => clearInterval(timer);
   }, [tumbling]);
-  const shown = tumbling ? random.value : (faces ?? (roll === null ? null : facesOf(game, state, roll)));
-  const places = Array.from({ length: game.dice[state] }, (_, place) => place);
+  const shown = tumbling ? random.value : (faces ?? (roll === null ? null : facesOf(game, afterstate, roll)));
+  const places = Array.from({ length: game.dice[afterstate] }, (_, place) => place);
   const turned = (place: number) => {
     const before = shown ?? places.map(() => 1);
     const after = before.map((face, at) => (at === place && shown ? (face % game.faces) + 1 : face));
-    return { state, roll: rollOf(game, state, after) };
+    return { afterstate, roll: rollOf(game, afterstate, after) };
   };
   const says = (place: number) => (shown ? `die ${place + 1} shows ${shown[place]}` : `die ${place + 1}, not thrown`);
   if (!change) {
@@ -154,7 +160,11 @@ function Dice({ position: { state, roll }, faces, tumbling, change }: Props) {
         class={tumbling ? "dice tumbling" : "dice"}
         role="img"
         aria-label={
-          tumbling ? "the dice roll" : roll === null ? "dice not thrown" : `roll ${rollsAt(game, state).words[roll]}`
+          tumbling
+            ? "the dice roll"
+            : roll === null
+              ? "dice not thrown"
+              : `roll ${rollsAt(game, afterstate).words[roll]}`
         }
       >
         {places.map((place) => (

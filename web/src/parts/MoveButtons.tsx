@@ -1,23 +1,23 @@
 // The moves there are, as buttons, without a word of how good they are.
 
-import { edgesOf, moveInWords } from "../data/game";
+import { pairsOf, moveInWords } from "../data/game";
 import { useSession } from "../session";
 import { useLostFocus } from "./focus";
 
 interface Props {
-  node: number;
-  meant?: number[]; // the edges to choose from; by default all
-  take: (edge: number) => void;
+  state: number;
+  meant?: number[]; // the pairs to choose from; by default all
+  take: (pair: number) => void;
 }
 
-export function MoveButtons({ node, meant, take }: Props) {
+export function MoveButtons({ state, meant, take }: Props) {
   const { game } = useSession();
-  const group = useLostFocus<HTMLDivElement>(`${node}`);
+  const group = useLostFocus<HTMLDivElement>(`${state}`);
   return (
     <div class="choices moves" role="group" aria-label="your move" ref={group}>
-      {(meant ?? edgesOf(game, node)).map((edge) => (
-        <button class="plain first" onClick={() => take(edge)}>
-          {moveInWords(game, edge)}
+      {(meant ?? pairsOf(game, state)).map((pair) => (
+        <button class="plain first" onClick={() => take(pair)}>
+          {moveInWords(game, pair)}
         </button>
       ))}
     </div>

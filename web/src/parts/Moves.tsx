@@ -1,6 +1,6 @@
-// Every move at a node: what it is worth and loses, what chance of perfection it leaves, and who makes it.
+// Every move at a state: what it is worth and loses, what chance of perfection it leaves, and who makes it.
 
-import { edgesOf, moveInWords, type Player } from "../data/game";
+import { pairsOf, moveInWords, type Player } from "../data/game";
 import { gradeOf, isChance, lossShown, percent, shown, unitOf } from "../exact/goals";
 import { lossOf, playedAt } from "../exact/sweep";
 import type { Solved } from "../exact/solved";
@@ -9,19 +9,19 @@ import { Badge } from "./Badge";
 import { Head } from "./Head";
 
 interface Props {
-  node: number;
+  state: number;
   solved: Solved;
   players: Player[];
-  chosen?: number; // the edge that the player chose
-  take?: (edge: number) => void;
+  chosen?: number; // the pair that the player chose
+  take?: (pair: number) => void;
 }
 
-export function Moves({ node, solved, players, chosen, take }: Props) {
+export function Moves({ state, solved, players, chosen, take }: Props) {
   const { game } = useSession();
   const { goal, values } = solved;
-  const loss = (edge: number) => lossOf(game, values, edge, node);
-  const edges = edgesOf(game, node).sort((one, other) => loss(one) - loss(other) || one - other);
-  const most = Math.max(...edges.map(loss), 1e-12);
+  const loss = (pair: number) => lossOf(game, values, pair, state);
+  const pairs = pairsOf(game, state).sort((one, other) => loss(one) - loss(other) || one - other);
+  const most = Math.max(...pairs.map(loss), 1e-12);
   return (
     <table class="stacked">
       <caption>What every move is worth: {unitOf(game, goal)}</caption>
@@ -35,24 +35,24 @@ export function Moves({ node, solved, players, chosen, take }: Props) {
         ]}
       />
       <tbody>
-        {edges.map((edge) => {
-          const next = game.next[edge];
+        {pairs.map((pair) => {
+          const next = game.next[pair];
           return (
-            <tr class={gradeOf(goal, loss(edge))} data-edge={edge}>
+            <tr class={gradeOf(goal, loss(pair))} data-pair={pair}>
               <th scope="row">
-                {take ? <button onClick={() => take(edge)}>{moveInWords(game, edge)}</button> : moveInWords(game, edge)}
-                {chosen === edge && <small> your move</small>}
+                {take ? <button onClick={() => take(pair)}>{moveInWords(game, pair)}</button> : moveInWords(game, pair)}
+                {chosen === pair && <small> your move</small>}
               </th>
-              <td class="number worth">{shown(game, goal, values.state[next])}</td>
+              <td class="number worth">{shown(game, goal, values.afterstate[next])}</td>
               <td class="number loss">
-                {loss(edge) === 0 ? "best" : lossShown(goal, loss(edge))}
-                <i style={{ width: `${(100 * loss(edge)) / most}%` }} />
+                {loss(pair) === 0 ? "best" : lossShown(goal, loss(pair))}
+                <i style={{ width: `${(100 * loss(pair)) / most}%` }} />
               </td>
               <td class="number chance" data-label={game.perfection}>
                 {percent(solved.perfection[next])}
               </td>
               <td class="below">
-                <Who node={node} edge={edge} players={players} />
+                <Who state={state} pair={pair} players={players} />
               </td>
             </tr>
           );
@@ -62,9 +62,9 @@ export function Moves({ node, solved, players, chosen, take }: Props) {
   );
 }
 
-function Who({ node, edge, players }: { node: number; edge: number; players: Player[] }) {
+function Who({ state, pair, players }: { state: number; pair: number; players: Player[] }) {
   const { game } = useSession();
-  const often = players.map((player) => playedAt(game, player, node).get(edge) ?? 0);
+  const often = players.map((player) => playedAt(game, player, state).get(pair) ?? 0);
   if (players.length > 2 && often.every((chance) => chance === 1)) return <span class="badge">everybody</span>;
   return (
     <>

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { facesOf } from "../data/dice";
-import { moveInWords, nodeInWords, positionOf } from "../data/game";
+import { moveInWords, stateInWords, positionOf } from "../data/game";
 import { lossShown } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { lossOf } from "../exact/sweep";
@@ -14,7 +14,7 @@ import { usePicking } from "./picking";
 
 interface Props {
   solved: Solved;
-  draw: (asked: number) => number | null; // the node of a question, null after the last one
+  draw: (asked: number) => number | null; // the state of a question, null after the last one
   answered?: (right: boolean) => void;
 }
 
@@ -24,7 +24,7 @@ export function Quiz({ solved, draw, answered }: Props) {
   const asked = useSignal(0);
   const chosen = useSignal<number | null>(null);
   const score = useSignal({ right: 0, lost: 0 });
-  const node = draw(asked.value);
+  const state = draw(asked.value);
   const total = asked.value + (chosen.value === null ? 0 : 1);
   const tally = total > 0 && (
     <p class="tally">
@@ -34,10 +34,10 @@ export function Quiz({ solved, draw, answered }: Props) {
       right, {lossShown(solved.goal, score.value.lost)} lost
     </p>
   );
-  const answer = (edge: number) => {
-    const lost = lossOf(game, solved.values, edge, node!);
+  const answer = (pair: number) => {
+    const lost = lossOf(game, solved.values, pair, state!);
     score.value = { right: score.value.right + (lost === 0 ? 1 : 0), lost: score.value.lost + lost };
-    chosen.value = edge;
+    chosen.value = pair;
     answered?.(lost === 0);
   };
   const next = () => {
@@ -45,18 +45,18 @@ export function Quiz({ solved, draw, answered }: Props) {
     chosen.value = null;
   };
   const choice = usePicking(
-    node === null ? game.start : game.nodeState[node],
-    chosen.value === null ? node : null,
+    state === null ? game.start : game.stateOrigin[state],
+    chosen.value === null ? state : null,
     "You have chosen: see what every move is worth, then go on.",
     answer,
   );
-  if (node === null) return <div class="card">{tally || "Nobody loses anything here."}</div>;
-  const { state, roll } = positionOf(game, node);
-  const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, node);
+  if (state === null) return <div class="card">{tally || "Nobody loses anything here."}</div>;
+  const { afterstate, roll } = positionOf(game, state);
+  const lost = chosen.value === null ? 0 : lossOf(game, solved.values, chosen.value, state);
   return (
     <div class="columns">
       <div class="side">
-        <Felt position={{ state, roll }} faces={facesOf(game, state, roll!)} picking={choice} />
+        <Felt position={{ afterstate, roll }} faces={facesOf(game, afterstate, roll!)} picking={choice} />
         {tally}
       </div>
       <div class="main" aria-live="polite">
@@ -65,10 +65,10 @@ export function Quiz({ solved, draw, answered }: Props) {
             <div class="verdict">
               <h2>What is your move?</h2>
               <p>
-                <small>{nodeInWords(game, node)}</small>
+                <small>{stateInWords(game, state)}</small>
               </p>
             </div>
-            <MoveButtons node={node} meant={choice?.meant} take={answer} />
+            <MoveButtons state={state} meant={choice?.meant} take={answer} />
           </>
         ) : (
           <>
@@ -77,7 +77,7 @@ export function Quiz({ solved, draw, answered }: Props) {
                 {lost === 0 ? "Right" : `${moveInWords(game, chosen.value)} loses ${lossShown(solved.goal, lost)}`}
               </h2>
             </div>
-            <Moves node={node} solved={solved} players={session.everybody(solved)} chosen={chosen.value} />
+            <Moves state={state} solved={solved} players={session.everybody(solved)} chosen={chosen.value} />
             <div class="choices">
               <button class="plain first" onClick={next}>
                 next

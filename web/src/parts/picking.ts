@@ -3,7 +3,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
-import { edgesOf, rollsAt } from "../data/game";
+import { pairsOf, rollsAt } from "../data/game";
 import { useSession } from "../session";
 
 export interface Picking {
@@ -14,35 +14,35 @@ export interface Picking {
 }
 
 interface Choice extends Picking {
-  meant: number[]; // the edges that take all tiles picked so far
+  meant: number[]; // the pairs that take all tiles picked so far
 }
 
-// Pick tiles at a node; `asleep` says why nothing can be picked at a state without one.
+// Pick tiles at a state; `asleep` says why nothing can be picked at an afterstate without one.
 export function usePicking(
-  state: number,
-  node: number | null,
+  afterstate: number,
+  state: number | null,
   asleep: string,
-  take: (edge: number) => void,
+  take: (pair: number) => void,
 ): Choice | null {
   const { game } = useSession();
-  const nothing = { state, node, tiles: [] as number[], refused: "" };
+  const nothing = { afterstate, state, tiles: [] as number[], refused: "" };
   const said = useSignal(nothing);
   useLayoutEffect(() => {
     said.value = nothing; // even if one comes back here
-  }, [state, node]);
+  }, [afterstate, state]);
   const part = game.parts.find(({ listed }) => listed);
   if (!part) return null;
-  const here = part.of[state] as number[];
-  const taken = (edge: number) => here.filter((tile) => !(part.of[game.next[edge]] as number[]).includes(tile));
+  const here = part.of[afterstate] as number[];
+  const taken = (pair: number) => here.filter((tile) => !(part.of[game.next[pair]] as number[]).includes(tile));
   const taking = (tiles: number[]) =>
-    node === null ? [] : edgesOf(game, node).filter((edge) => tiles.every((tile) => taken(edge).includes(tile)));
-  const same = said.value.state === state && said.value.node === node;
+    state === null ? [] : pairsOf(game, state).filter((pair) => tiles.every((tile) => taken(pair).includes(tile)));
+  const same = said.value.afterstate === afterstate && said.value.state === state;
   const picked = same ? said.value.tiles : [];
   const why = (tile: number) => {
     if (!here.includes(tile)) return `Tile ${tile} is shut.`;
-    if (node === null) return asleep;
+    if (state === null) return asleep;
     if (picked.includes(tile) || taking([...picked, tile]).length) return "";
-    const roll = rollsAt(game, state).words[node - game.nodeStart[state]];
+    const roll = rollsAt(game, afterstate).words[state - game.stateStart[afterstate]];
     return picked.length
       ? `No move with roll ${roll} takes tile ${tile} together with ${picked.join(" and ")}.`
       : `No move with roll ${roll} takes tile ${tile}.`;
@@ -51,9 +51,9 @@ export function usePicking(
     const reason = why(tile);
     const tiles = picked.includes(tile) ? picked.filter((other) => other !== tile) : [...picked, tile];
     const meant = taking(tiles);
-    if (reason) said.value = { state, node, tiles: picked, refused: reason };
+    if (reason) said.value = { afterstate, state, tiles: picked, refused: reason };
     else if (meant.length === 1 && taken(meant[0]).length === tiles.length) take(meant[0]);
-    else said.value = { state, node, tiles, refused: "" };
+    else said.value = { afterstate, state, tiles, refused: "" };
   };
   return { picked, pick, why, refused: same ? said.value.refused : "", meant: taking(picked) };
 }

@@ -48,10 +48,10 @@ export function Film({ title, turn, frame, note, buttons, children }: FilmProps)
   const { steps, end } = turn;
   const place = Math.floor(frame / FRAMES);
   const step = steps[place];
-  const made = step !== undefined && frame % FRAMES === MADE && step.edge >= 0;
-  const position: Position = { state: end, roll: null };
-  if (step) position.state = made ? game.next[step.edge] : step.state;
-  if (step && !made) position.roll = step.node - game.nodeStart[step.state];
+  const made = step !== undefined && frame % FRAMES === MADE && step.pair >= 0;
+  const position: Position = { afterstate: end, roll: null };
+  if (step) position.afterstate = made ? game.next[step.pair] : step.afterstate;
+  if (step && !made) position.roll = step.state - game.stateStart[step.afterstate];
   const tumbling = step !== undefined && frame % FRAMES === 0 && !still.value;
   return (
     <div class="columns">
@@ -84,7 +84,7 @@ export function Steps({ steps, shown = Infinity, note }: { steps: Step[]; shown?
             {rollInWords(game, step)}
             {frame >= MADE && (
               <>
-                : <b>{step.edge >= 0 ? moveInWords(game, step.edge) : game.end(step.node)}</b> {note?.(step)}
+                : <b>{step.pair >= 0 ? moveInWords(game, step.pair) : game.end(step.state)}</b> {note?.(step)}
               </>
             )}
           </li>
@@ -94,6 +94,6 @@ export function Steps({ steps, shown = Infinity, note }: { steps: Step[]; shown?
   );
 }
 
-export function rollInWords(game: Game, { state, node }: Step): string {
-  return `roll ${rollsAt(game, state).words[node - game.nodeStart[state]]}`;
+export function rollInWords(game: Game, { afterstate, state }: Step): string {
+  return `roll ${rollsAt(game, afterstate).words[state - game.stateStart[afterstate]]}`;
 }

@@ -29,11 +29,11 @@ export function Replay({ title, played: { mine, solved }, events, leave }: Props
     show(frame + frames);
   };
   const note = (step: Step) => {
-    const places = events.flatMap(({ node }, at) => (node === step.node ? [at] : []));
+    const places = events.flatMap(({ state }, at) => (state === step.state ? [at] : []));
     const choice = events[places[0]];
     if (!choice) return null;
     const lost = choice.before - choice.after;
-    const best = moveInWords(game, solved.perfect.edges![step.node]);
+    const best = moveInWords(game, solved.perfect.pairs![step.state]);
     const luck = events[places[0] - 1];
     return (
       <small class={choice.grade}>

@@ -11,31 +11,31 @@ export interface Event {
   words: string;
   before: number; // worth, as a utility
   after: number;
-  node?: number; // of a choice
-  edge?: number;
+  state?: number; // of a choice
+  pair?: number;
   grade?: Grade;
 }
 
 export function eventsOf(game: Game, { solved, mine, theirs, over }: Played, second: boolean): Event[] {
   const { values, goal } = solved;
   const events: Event[] = [];
-  for (const { state, faces, node, edge } of mine.steps) {
+  for (const { afterstate, faces, state, pair } of mine.steps) {
     events.push({
       kind: "luck",
       words: `throw ${faces.join(" ")}`,
-      before: values.state[state],
-      after: values.node[node],
+      before: values.afterstate[afterstate],
+      after: values.state[state],
     });
-    if (edge < 0) continue;
-    const lost = lossOf(game, values, edge, node);
-    const [before, after] = [values.node[node], values.node[node] - lost];
+    if (pair < 0) continue;
+    const lost = lossOf(game, values, pair, state);
+    const [before, after] = [values.state[state], values.state[state] - lost];
     events.push({
       kind: "choice",
-      words: moveInWords(game, edge),
+      words: moveInWords(game, pair),
       before,
       after,
-      node,
-      edge,
+      state,
+      pair,
       grade: gradeOf(goal, lost),
     });
   }

@@ -2,7 +2,7 @@
 
 import type { Words } from "../address";
 import { areDice, fractions, rollOf, thrown } from "../data/dice";
-import { edgesOf, nodeOf, type Game, type Player } from "../data/game";
+import { pairsOf, stateOf, type Game, type Player } from "../data/game";
 import { goalFromWords, type Goal } from "../exact/goals";
 import { scoreChances } from "../exact/sweep";
 import type { Solved } from "../exact/solved";
@@ -23,16 +23,16 @@ export interface Setup {
 
 // A throw, and the move after it: -1 while it is to be chosen, or if there is none.
 export interface Step {
-  state: number;
+  afterstate: number;
   faces: number[];
-  node: number;
-  edge: number;
+  state: number;
+  pair: number;
 }
 
 export interface Turn {
   steps: Step[];
   waiting: "throw" | "choice" | null;
-  end: number; // the state at which it ended, or is
+  end: number; // the afterstate at which it ended, or is
 }
 
 export interface Played {
@@ -90,11 +90,12 @@ export function setupToWords({ seed, own, against, second, coach, played }: Setu
 export function play(session: Session, setup: Setup, words: Words, throws = Infinity): Played {
   const { game } = session;
   const { against, second, seed, own, played } = setup;
-  const seeded = (whose: number) => (state: number, at: number) => thrown(game, state, fractions(seed, whose, at));
-  const choose = (node: number, at: number) => edgesOf(game, node)[played[at]] ?? null;
-  const dice = (state: number, at: number) => {
-    if (own === null) return at < throws ? seeded(MINE)(state, at) : null;
-    return own[at] !== undefined && areDice(game, state, own[at]) ? own[at] : null;
+  const seeded = (whose: number) => (afterstate: number, at: number) =>
+    thrown(game, afterstate, fractions(seed, whose, at));
+  const choose = (state: number, at: number) => pairsOf(game, state)[played[at]] ?? null;
+  const dice = (afterstate: number, at: number) => {
+    if (own === null) return at < throws ? seeded(MINE)(afterstate, at) : null;
+    return own[at] !== undefined && areDice(game, afterstate, own[at]) ? own[at] : null;
   };
   const begun =
     against !== null && second
@@ -139,32 +140,32 @@ function named(game: Game, name: string): Player | undefined {
 }
 
 // How the other one chooses: perfectly for what is solved, or as it always does; by chance from the same seed.
-function choiceOf(game: Game, name: string, solved: Solved, seed: number): (node: number, at: number) => number {
+function choiceOf(game: Game, name: string, solved: Solved, seed: number): (state: number, at: number) => number {
   const player = named(game, name) ?? solved.perfect;
-  if (player.edges) return (node) => player.edges![node];
-  return (node, at) => {
+  if (player.pairs) return (state) => player.pairs![state];
+  return (state, at) => {
     const drawn = fractions(seed, CHOICES, at)();
     let sum = 0;
-    return edgesOf(game, node).find((edge) => (sum += player.chances![edge]) > drawn) ?? edgesOf(game, node)[0];
+    return pairsOf(game, state).find((pair) => (sum += player.chances![pair]) > drawn) ?? pairsOf(game, state)[0];
   };
 }
 
 function turn(
   game: Game,
-  dice: (state: number, at: number) => number[] | null,
-  choose: (node: number, at: number) => number | null,
+  dice: (afterstate: number, at: number) => number[] | null,
+  choose: (state: number, at: number) => number | null,
 ): Turn {
   const steps: Step[] = [];
-  let state = game.start;
-  while (!game.over[state]) {
-    const faces = dice(state, steps.length);
-    if (faces === null) return { steps, waiting: "throw", end: state };
-    const node = nodeOf(game, state, rollOf(game, state, faces));
-    const none = game.edgeStart[node] === game.edgeStart[node + 1];
-    const edge = none ? -1 : choose(node, steps.length);
-    steps.push({ state, faces, node, edge: edge ?? -1 });
-    if (edge === null || none || edge < 0) return { steps, waiting: edge === null ? "choice" : null, end: state };
-    state = game.next[edge];
+  let afterstate = game.start;
+  while (!game.over[afterstate]) {
+    const faces = dice(afterstate, steps.length);
+    if (faces === null) return { steps, waiting: "throw", end: afterstate };
+    const state = stateOf(game, afterstate, rollOf(game, afterstate, faces));
+    const none = game.pairStart[state] === game.pairStart[state + 1];
+    const pair = none ? -1 : choose(state, steps.length);
+    steps.push({ afterstate, faces, state, pair: pair ?? -1 });
+    if (pair === null || none || pair < 0) return { steps, waiting: pair === null ? "choice" : null, end: afterstate };
+    afterstate = game.next[pair];
   }
-  return { steps, waiting: null, end: state };
+  return { steps, waiting: null, end: afterstate };
 }

@@ -5,12 +5,12 @@ import { address, go } from "../address";
 import type { Run } from "../data/game";
 import { positionToWords } from "../data/positions";
 import { goalFromWords, lossShown, within } from "../exact/goals";
-import { costsOfStates, visitsOfStates } from "../exact/states";
+import { costsOfAfterstates, visitsOfAfterstates } from "../exact/afterstates";
 import { Badge } from "../parts/Badge";
 import { Legend } from "../parts/Legend";
 import { MistakeTable } from "../parts/MistakeTable";
 import { countShown, roundBetween, tickShown } from "../parts/scales";
-import { StateMap } from "../parts/StateMap";
+import { AfterstateMap } from "../parts/AfterstateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
 
@@ -22,16 +22,16 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
   const solved = session.solve(goalFromWords(game, { for: run.objective }));
   const player = run.player(at);
   const { mistakes } = session.judged(solved, player);
-  const met = useMemo(() => visitsOfStates(game, session.visits(solved.perfect)), [solved]);
-  const cost = costsOfStates(game, mistakes);
-  const first = costsOfStates(game, session.judged(solved, run.player(0)).mistakes);
+  const met = useMemo(() => visitsOfAfterstates(game, session.visits(solved.perfect)), [solved]);
+  const cost = costsOfAfterstates(game, mistakes);
+  const first = costsOfAfterstates(game, session.judged(solved, run.player(0)).mistakes);
   const most = Math.max(...first, Number.MIN_VALUE); // so that a colour means the same throughout a training
   const ramp = (lost: number) => (lost ? within(0, 1 + Math.log10(lost / most) / DECADES, 1) : NaN);
-  const learntInWords = (node: number) => {
-    const step = learnt(game, solved, run, node);
+  const learntInWords = (state: number) => {
+    const step = learnt(game, solved, run, state);
     return step === null ? "not learnt" : `learnt after ${countShown(step)} steps`;
   };
-  const costliest = mistakes[0] ? game.nodeState[mistakes[0].node] : game.start;
+  const costliest = mistakes[0] ? game.stateOrigin[mistakes[0].state] : game.start;
   return (
     <section class="card" aria-label={`the mistakes of ${run.name}`}>
       <h3>
@@ -46,17 +46,17 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
         }))}
         none="no mistake"
       />
-      <StateMap
+      <AfterstateMap
         label={`where ${run.name} loses; the arrows lead from one position to the next`}
         width={500}
         strength={cost.map(ramp)}
         hue="lost"
         order={met}
-        selected={session.position.value.state === game.start ? costliest : session.position.value.state}
-        select={(state) =>
-          go("training", { ...address.value.words, ...positionToWords(game, { state, roll: null }) }, true)
+        selected={session.position.value.afterstate === game.start ? costliest : session.position.value.afterstate}
+        select={(afterstate) =>
+          go("training", { ...address.value.words, ...positionToWords(game, { afterstate, roll: null }) }, true)
         }
-        says={(state) => (cost[state] ? `costs ${lossShown(solved.goal, cost[state])}` : "no mistake")}
+        says={(afterstate) => (cost[afterstate] ? `costs ${lossShown(solved.goal, cost[afterstate])}` : "no mistake")}
         goal={solved.goal}
       />
       <MistakeTable mistakes={mistakes} solved={solved} note={learntInWords} />

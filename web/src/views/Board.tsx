@@ -2,7 +2,7 @@
 
 import { go } from "../address";
 import { thrown, rollOf } from "../data/dice";
-import { edgesOf, moveInWords, nodeInWords, nodeOf, rollsAt, type Position } from "../data/game";
+import { pairsOf, moveInWords, stateInWords, stateOf, rollsAt, type Position } from "../data/game";
 import { positionToWords } from "../data/positions";
 import { goalToWords, inWords, shown, unitOf } from "../exact/goals";
 import { Everybody } from "../parts/Everybody";
@@ -19,37 +19,37 @@ export function Board() {
   const { game } = session;
   const position = session.position.value;
   const solved = session.solved.value;
-  const { state, roll } = position;
-  const node = roll === null ? null : nodeOf(game, state, roll);
+  const { afterstate, roll } = position;
+  const state = roll === null ? null : stateOf(game, afterstate, roll);
   const show = (to: Position) => go("board", { ...positionToWords(game, to), ...goalToWords(game, solved.goal) });
-  const over = game.over[state];
-  const anyRoll = () => rollOf(game, state, thrown(game, state, Math.random));
+  const over = game.over[afterstate];
+  const anyRoll = () => rollOf(game, afterstate, thrown(game, afterstate, Math.random));
   return (
     <div class="columns">
       <section class="side" aria-label="the position">
         <Felt position={position} change={show}>
-          {!over && <button onClick={() => show({ state, roll: anyRoll() })}>throw</button>}
-          {roll !== null && <button onClick={() => show({ state, roll: null })}>before the throw</button>}
-          {state !== game.start && (
-            <button onClick={() => show({ state: game.start, roll: null })}>from the start</button>
+          {!over && <button onClick={() => show({ afterstate, roll: anyRoll() })}>throw</button>}
+          {roll !== null && <button onClick={() => show({ afterstate, roll: null })}>before the throw</button>}
+          {afterstate !== game.start && (
+            <button onClick={() => show({ afterstate: game.start, roll: null })}>from the start</button>
           )}
         </Felt>
         {!over && <RollButtons position={position} show={show} />}
         <GoalPicker />
       </section>
       <section class="main" aria-label="the moves">
-        <Verdict position={position} node={node} />
-        {node !== null && edgesOf(game, node).length > 0 && (
+        <Verdict position={position} state={state} />
+        {state !== null && pairsOf(game, state).length > 0 && (
           <Moves
-            node={node}
+            state={state}
             solved={solved}
             players={session.everybody(solved)}
-            take={(edge) => show({ state: game.next[edge], roll: null })}
+            take={(pair) => show({ afterstate: game.next[pair], roll: null })}
           />
         )}
-        {node === null && !over && (
+        {state === null && !over && (
           <div class="scroll">
-            <RollsTable state={state} solved={solved} take={(at) => show({ state, roll: at })} />
+            <RollsTable afterstate={afterstate} solved={solved} take={(at) => show({ afterstate, roll: at })} />
           </div>
         )}
         <Everybody solved={solved} show={show} />
@@ -60,12 +60,12 @@ export function Board() {
 
 function RollButtons({ position, show }: { position: Position; show: (position: Position) => void }) {
   const { game } = useSession();
-  const { words } = rollsAt(game, position.state);
+  const { words } = rollsAt(game, position.afterstate);
   if (words.length > MOST_ROLLS) return null;
   return (
     <div class="rolls" role="group" aria-label="roll" style={{ "--count": words.length }}>
       {words.map((text, roll) => (
-        <button aria-pressed={roll === position.roll} onClick={() => show({ state: position.state, roll })}>
+        <button aria-pressed={roll === position.roll} onClick={() => show({ afterstate: position.afterstate, roll })}>
           {text}
         </button>
       ))}
@@ -73,7 +73,7 @@ function RollButtons({ position, show }: { position: Position; show: (position: 
   );
 }
 
-function Verdict({ position: { state }, node }: { position: Position; node: number | null }) {
+function Verdict({ position: { afterstate }, state }: { position: Position; state: number | null }) {
   const session = useSession();
   const { game } = session;
   const { goal, values, perfect } = session.solved.value;
@@ -83,13 +83,13 @@ function Verdict({ position: { state }, node }: { position: Position; node: numb
     </>
   );
   let headline = "Before the throw";
-  let utility = values.state[state];
-  if (node !== null) {
-    const edge = perfect.edges![node];
-    headline = edge < 0 ? game.end(node) : `Best: ${moveInWords(game, edge)}`;
-    utility = values.node[node];
-  } else if (game.over[state]) {
-    headline = game.ended[game.score[state]];
+  let utility = values.afterstate[afterstate];
+  if (state !== null) {
+    const pair = perfect.pairs![state];
+    headline = pair < 0 ? game.end(state) : `Best: ${moveInWords(game, pair)}`;
+    utility = values.state[state];
+  } else if (game.over[afterstate]) {
+    headline = game.ended[game.score[afterstate]];
   }
   return (
     <div class="verdict" aria-live="polite">
@@ -97,7 +97,7 @@ function Verdict({ position: { state }, node }: { position: Position; node: numb
       <p>
         {worth(utility)}{" "}
         <small>
-          {node === null ? game.states[state] : nodeInWords(game, node)}; playing for {inWords(game, goal)}
+          {state === null ? game.afterstates[afterstate] : stateInWords(game, state)}; playing for {inWords(game, goal)}
         </small>
       </p>
     </div>

@@ -18,12 +18,12 @@ export function Drill() {
   const draw = useMemo(() => {
     const met = session.visits(solved.perfect);
     const typical = game.players.map((player) => session.losses(solved, player));
-    const dear = met.map((often, node) => often * typical.reduce((sum, losses) => sum + losses[node], 0));
+    const dear = met.map((often, state) => often * typical.reduce((sum, losses) => sum + losses[state], 0));
     const total = dear.reduce((sum, cost) => sum + cost, 0);
     return (asked: number) => {
       let left = total * fractions(seed, asked)();
-      const node = dear.findIndex((cost) => (left -= cost) < 0);
-      return node < 0 ? null : node; // where nobody loses anything
+      const state = dear.findIndex((cost) => (left -= cost) < 0);
+      return state < 0 ? null : state; // where nobody loses anything
     };
   }, [solved, seed]);
   return (

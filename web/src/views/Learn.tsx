@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import { address, go } from "../address";
-import { edgesOf, type Game, type Player } from "../data/game";
+import { pairsOf, type Game, type Player } from "../data/game";
 import { goalToWords, inWords, lossShown, shown, unitOf } from "../exact/goals";
 import { makeLesson, MOST_EPISODES, type Lesson } from "../learn/lesson";
 import type { Settings } from "../learn/learner";
@@ -148,7 +148,7 @@ export function Learn() {
           <RegretChart room={720} lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
           <p class="caption">
             It expects {shown(game, solved.goal, estimate)} at the start of a turn; perfect play expects{" "}
-            {shown(game, solved.goal, solved.values.state[game.start])}.
+            {shown(game, solved.goal, solved.values.afterstate[game.start])}.
           </p>
           <details>
             <summary>the curve in numbers</summary>
@@ -216,9 +216,9 @@ function learning(lesson: Lesson, speed: number, ended: () => void): () => void 
 
 function randomPlayer(game: Game): Player {
   const chances = new Float64Array(game.next.length);
-  for (let node = 0; node < game.nodeState.length; node++) {
-    const edges = edgesOf(game, node);
-    for (const edge of edges) chances[edge] = 1 / edges.length;
+  for (let state = 0; state < game.stateOrigin.length; state++) {
+    const pairs = pairsOf(game, state);
+    for (const pair of pairs) chances[pair] = 1 / pairs.length;
   }
   return { name: "random play", how: "", colour: "", dashes: [], chances };
 }

@@ -5,12 +5,12 @@ import { address, go } from "../address";
 import type { Player } from "../data/game";
 import { positionToWords } from "../data/positions";
 import { goalToWords } from "../exact/goals";
-import { visitsOfStates } from "../exact/states";
+import { visitsOfAfterstates } from "../exact/afterstates";
 import { shadeOf, SHADES, strengthOf, ticksOf } from "../map/shades";
 import { GoalPicker } from "../parts/GoalPicker";
 import { Legend } from "../parts/Legend";
 import { PlayerPicker } from "../parts/PlayerPicker";
-import { StateMap } from "../parts/StateMap";
+import { AfterstateMap } from "../parts/AfterstateMap";
 import { useSession } from "../session";
 
 const IN_TABLE = 15;
@@ -24,15 +24,19 @@ export function Map() {
   const named = (name: string | undefined, usual: Player) => everybody.find((player) => player.name === name) ?? usual;
   const [player, other] = [named(words.player, everybody[1] ?? everybody[0]), named(words.other, everybody[0])];
   const by = Object.hasOwn(SHADES, words.by ?? "") ? (words.by as keyof typeof SHADES) : "value";
-  const met = useMemo(() => visitsOfStates(game, session.visits(solved.perfect)), [solved]);
+  const met = useMemo(() => visitsOfAfterstates(game, session.visits(solved.perfect)), [solved]);
   const shade = useMemo(() => shadeOf(session, solved, by, player, other), [solved, by, player, other]);
-  const selected = game.over[session.position.value.state] ? game.start : session.position.value.state;
-  const set = (changes: Record<string, string>, state = selected) => {
+  const selected = game.over[session.position.value.afterstate] ? game.start : session.position.value.afterstate;
+  const set = (changes: Record<string, string>, afterstate = selected) => {
     const asked = { by, player: player.name, other: other.name, ...changes };
-    go("map", { ...asked, ...positionToWords(game, { state, roll: null }), ...goalToWords(game, solved.goal) }, true);
+    go(
+      "map",
+      { ...asked, ...positionToWords(game, { afterstate, roll: null }), ...goalToWords(game, solved.goal) },
+      true,
+    );
   };
-  const living = game.states.map((_, state) => state).filter((state) => !game.over[state]);
-  const ranked = living.filter((state) => shade.numbers[state] > shade.least);
+  const living = game.afterstates.map((_, afterstate) => afterstate).filter((afterstate) => !game.over[afterstate]);
+  const ranked = living.filter((afterstate) => shade.numbers[afterstate] > shade.least);
   ranked.sort((one, another) => shade.numbers[another] - shade.numbers[one]);
   return (
     <div class="main">
@@ -60,15 +64,15 @@ export function Map() {
       <GoalPicker />
       <section class="card" aria-label="the map">
         <Legend hue={shade.hue} title={shade.words} ticks={ticksOf(shade, living)} none={shade.none} />
-        <StateMap
+        <AfterstateMap
           label="all positions; the arrows lead from one to the next"
           width={1104}
           strength={shade.numbers.map(strengthOf(shade, living))}
           hue={shade.hue}
           order={met}
           selected={selected}
-          select={(state) => set({}, state)}
-          says={(state) => shade.text(shade.numbers[state])}
+          select={(afterstate) => set({}, afterstate)}
+          says={(afterstate) => shade.text(shade.numbers[afterstate])}
           goal={solved.goal}
         />
       </section>
@@ -79,12 +83,12 @@ export function Map() {
             {shade.words}
           </caption>
           <tbody>
-            {ranked.slice(0, IN_TABLE).map((state) => (
+            {ranked.slice(0, IN_TABLE).map((afterstate) => (
               <tr>
                 <th scope="row">
-                  <button onClick={() => set({}, state)}>{game.states[state]}</button>
+                  <button onClick={() => set({}, afterstate)}>{game.afterstates[afterstate]}</button>
                 </th>
-                <td class="number">{shade.text(shade.numbers[state])}</td>
+                <td class="number">{shade.text(shade.numbers[afterstate])}</td>
               </tr>
             ))}
           </tbody>

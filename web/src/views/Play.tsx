@@ -3,7 +3,7 @@
 import { signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { address, go, type Words } from "../address";
-import { edgesOf, moveInWords, type Game } from "../data/game";
+import { pairsOf, moveInWords, type Game } from "../data/game";
 import { everyValue } from "../data/positions";
 import { goalToWords, inWords, lossShown, perfectPlace } from "../exact/goals";
 import { Felt, TUMBLE_MS } from "../parts/Felt";
@@ -65,7 +65,7 @@ export function Play() {
   const events = eventsOf(game, played, second);
   const mistakes = mistakesOf(events);
   const last = mine.steps.at(-1);
-  const chosen = setup.played.slice(0, mine.steps.filter(({ edge }) => edge >= 0).length);
+  const chosen = setup.played.slice(0, mine.steps.filter(({ pair }) => pair >= 0).length);
   const here = `${name} ${chosen.join(".")}`;
 
   const asWords = (asked: Setup) => ({
@@ -104,7 +104,7 @@ export function Play() {
     faces.value = [...faces.value, face];
     if (faces.value.length === game.dice[mine.end]) act({ own: [...own!.slice(0, chosen.length), faces.value] }, 0);
   };
-  const take = (edge: number) => act({ played: [...chosen, edge - game.edgeStart[last!.node]] }, chosen.length + 1);
+  const take = (pair: number) => act({ played: [...chosen, pair - game.pairStart[last!.state]] }, chosen.length + 1);
   const enteredLast = own?.length === chosen.length + 1; // a throw that no move follows
   const takeBack = () => {
     if (faces.value.length) return void (faces.value = faces.value.slice(0, -1));
@@ -127,7 +127,7 @@ export function Play() {
   const mayTakeBack = chosen.length + faces.value.length > 0 || enteredLast;
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
   const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
-  const picking = usePicking(mine.end, choosing ? last!.node : null, asleep, take);
+  const picking = usePicking(mine.end, choosing ? last!.state : null, asleep, take);
   const rollButton = useLostFocus<HTMLButtonElement>(mayRoll && here);
 
   if (retried.value === here) {
@@ -138,7 +138,7 @@ export function Play() {
             back to the game
           </button>
         </p>
-        <Quiz solved={solved} draw={(asked) => mistakes[asked]?.node ?? null} />
+        <Quiz solved={solved} draw={(asked) => mistakes[asked]?.state ?? null} />
       </section>
     );
   }
@@ -154,9 +154,9 @@ export function Play() {
     return <Replay title={title} played={played} events={events} leave={leave} />;
   }
   const unplayed = last === undefined;
-  const moveButtons = choosing ? (picking?.meant ?? edgesOf(game, last!.node)) : [];
-  const lies = last !== undefined && mine.end === last.state; // whether the last throw is on the table
-  const position = { state: mine.end, roll: lies ? last.node - game.nodeStart[last.state] : null };
+  const moveButtons = choosing ? (picking?.meant ?? pairsOf(game, last!.state)) : [];
+  const lies = last !== undefined && mine.end === last.afterstate; // whether the last throw is on the table
+  const position = { afterstate: mine.end, roll: lies ? last.state - game.stateStart[last.afterstate] : null };
   const perfect = over && game.score[mine.end] <= perfectPlace(game);
   return (
     <div class="columns three">
@@ -176,10 +176,10 @@ export function Play() {
         <Headline setup={setup} played={played} tumbling={tumbling.value} />
         {coach === "during" && <Comment events={events} played={played} />}
         {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}
-        {choosing && <MoveButtons node={last!.node} meant={picking?.meant} take={take} />}
+        {choosing && <MoveButtons state={last!.state} meant={picking?.meant} take={take} />}
         {choosing && hinted.value === here && (
           <p aria-live="polite">
-            Hint: <b>{moveInWords(game, solved.perfect.edges![last!.node])}</b> is best.
+            Hint: <b>{moveInWords(game, solved.perfect.pairs![last!.state])}</b> is best.
           </p>
         )}
         {over && (
@@ -284,7 +284,7 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
           {over && theirs && `${game.ended[game.score[mine.end]]} `}
           {theirs && `${nameOf(game, against!)} ended with ${game.points[game.score[theirs.end]]}. `}
           {!over && `You play ${against === null ? `for ${inWords(game, solved.goal)}` : "to win"}.`}
-          {over && last && !game.over[mine.end] && game.end(last.node)}
+          {over && last && !game.over[mine.end] && game.end(last.state)}
         </small>
       </p>
     </div>
@@ -307,7 +307,7 @@ function Comment({ events, played: { solved } }: { events: Event[]; played: Play
       {choice.words}:{" "}
       {lost === 0
         ? "best"
-        : `loses ${lossShown(solved.goal, lost)}; best was ${moveInWords(game, solved.perfect.edges![choice.node!])}`}
+        : `loses ${lossShown(solved.goal, lost)}; best was ${moveInWords(game, solved.perfect.pairs![choice.state!])}`}
     </p>
   );
 }

@@ -22,23 +22,23 @@ const ARROWS: Record<string, [words: string, sign: string, right: number, up: nu
 interface Props {
   label: string;
   width: number; // in pixels, where there is room
-  strength: Float64Array; // by state, from 0 to 1; NaN where there is nothing to show
+  strength: Float64Array; // by afterstate, from 0 to 1; NaN where there is nothing to show
   hue: string; // of the style sheet: value, often or lost
-  order: Float64Array; // by state: the greatest lie lowest
+  order: Float64Array; // by afterstate: the greatest lie lowest
   selected: number;
-  select: (state: number) => void;
-  says: (state: number) => string;
+  select: (afterstate: number) => void;
+  says: (afterstate: number) => string;
   goal: Goal; // of the link to the analysis
 }
 
 interface Layout {
   first: number; // the place of the score of the first column
-  columns: number[][]; // states by column, the lowest first
-  place: Map<number, [number, number]>; // column and row of a state
+  columns: number[][]; // afterstates by column, the lowest first
+  place: Map<number, [number, number]>; // column and row of an afterstate
   rows: number;
 }
 
-export function StateMap({ label, width, strength, hue, order, selected, select, says, goal }: Props) {
+export function AfterstateMap({ label, width, strength, hue, order, selected, select, says, goal }: Props) {
   const { game } = useSession();
   const canvas = useRef<HTMLCanvasElement>(null);
   const layout = useMemo(() => layoutOf(game, order), [game, order]);
@@ -49,7 +49,7 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
     () => draw(canvas.current!, layout, cell, strength, hue, selected),
     [layout, cell, strength, hue, selected, scheme],
   );
-  const stateAt = (event: MouseEvent): number | undefined => {
+  const afterstateAt = (event: MouseEvent): number | undefined => {
     const box = canvas.current!.getBoundingClientRect();
     const column = Math.floor(((event.clientX - box.left) / box.width) * columns.length);
     const row = Math.floor(((box.bottom - event.clientY) / box.height) * rows);
@@ -60,8 +60,8 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
     if (!Object.hasOwn(ARROWS, event.key)) return;
     event.preventDefault();
     const [, , right, up] = ARROWS[event.key];
-    const state = beside(right, up);
-    if (state !== undefined) select(state);
+    const afterstate = beside(right, up);
+    if (afterstate !== undefined) select(afterstate);
   };
   const scores = columns.map((_, column) => game.scores[layout.first + column]);
   const ticks = evenTicks(Math.min(...scores), Math.max(...scores), narrow.value ? 5 : 10);
@@ -74,9 +74,9 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
         tabIndex={0}
         aria-label={label}
         aria-valuemin={0}
-        aria-valuemax={game.states.length - 1}
+        aria-valuemax={game.afterstates.length - 1}
         aria-valuenow={selected}
-        aria-valuetext={`${game.states[selected]}: ${says(selected)}`}
+        aria-valuetext={`${game.afterstates[selected]}: ${says(selected)}`}
         onKeyDown={step}
         style={{ maxWidth: `${cell * columns.length}px` }}
       >
@@ -84,8 +84,8 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
           ref={canvas}
           style={{ aspectRatio: `${columns.length} / ${rows}` }}
           onClick={(event) => {
-            const state = stateAt(event);
-            if (state !== undefined) select(state);
+            const afterstate = afterstateAt(event);
+            if (afterstate !== undefined) select(afterstate);
           }}
         />
         <div class="ticks">
@@ -100,19 +100,24 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
       <div class="picked">
         <div class="arrows" role="group" aria-label="to the next position">
           {Object.values(ARROWS).map(([words, sign, right, up]) => {
-            const state = beside(right, up);
+            const afterstate = beside(right, up);
             return (
-              <button class="plain" aria-label={words} disabled={state === undefined} onClick={() => select(state!)}>
+              <button
+                class="plain"
+                aria-label={words}
+                disabled={afterstate === undefined}
+                onClick={() => select(afterstate!)}
+              >
                 {sign}
               </button>
             );
           })}
         </div>
         <p aria-live="polite">
-          <b>{game.states[selected]}</b> {says(selected)}{" "}
+          <b>{game.afterstates[selected]}</b> {says(selected)}{" "}
           <a
             href={link("board", {
-              ...positionToWords(game, { state: selected, roll: null }),
+              ...positionToWords(game, { afterstate: selected, roll: null }),
               ...goalToWords(game, goal),
             })}
           >
@@ -126,15 +131,15 @@ export function StateMap({ label, width, strength, hue, order, selected, select,
 
 function layoutOf(game: Game, order: Float64Array): Layout {
   const all: number[][] = game.scores.map(() => []);
-  game.states.forEach((_, state) => {
-    if (!game.over[state]) all[game.score[state]].push(state);
+  game.afterstates.forEach((_, afterstate) => {
+    if (!game.over[afterstate]) all[game.score[afterstate]].push(afterstate);
   });
   const filled = all.flatMap((column, at) => (column.length ? [at] : []));
   const columns = all.slice(filled[0], filled.at(-1)! + 1);
   const place = new Map<number, [number, number]>();
   columns.forEach((column, at) => {
     column.sort((one, other) => order[other] - order[one] || one - other);
-    column.forEach((state, row) => place.set(state, [at, row]));
+    column.forEach((afterstate, row) => place.set(afterstate, [at, row]));
   });
   return { first: filled[0], columns, place, rows: Math.max(...columns.map((column) => column.length)) };
 }
@@ -163,16 +168,16 @@ function draw(
   const names = ["--map-none", `--${hue}-weak`, `--${hue}-strong`, "--card", "--ink"];
   const [none, weak, strong, card, ink] = names.map((name) => resolved(canvas, name));
   const side = pixels * (1 - GAP);
-  for (const [state, [column, row]] of layout.place) {
+  for (const [afterstate, [column, row]] of layout.place) {
     const [x, y] = [column * pixels + (pixels - side) / 2, canvas.height - (row + 1) * pixels + (pixels - side) / 2];
     pen.globalAlpha = 1;
-    pen.fillStyle = Number.isNaN(strength[state]) ? none : weak;
+    pen.fillStyle = Number.isNaN(strength[afterstate]) ? none : weak;
     pen.fillRect(x, y, side, side);
-    pen.globalAlpha = strength[state] || 0;
+    pen.globalAlpha = strength[afterstate] || 0;
     pen.fillStyle = strong;
     pen.fillRect(x, y, side, side);
     pen.globalAlpha = 1;
-    if (state !== selected) continue;
+    if (afterstate !== selected) continue;
     for (const [style, width] of [
       [card, Math.min(5, cell / 2)],
       [ink, Math.min(2.5, cell / 4)],
