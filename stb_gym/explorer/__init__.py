@@ -1,7 +1,7 @@
 """A web page to explore a game offline: every position, the moves of strategies and policies, games with a coach.
 
-The page knows no rules. It gets the compiled game and solves it again for the objective that its reader chooses; all
-words about the game are written here. Its script is built from the folder `web` of the repository.
+The page has no code for the rules of a game. It receives the compiled game with all texts about it, and solves it again
+for the objective that the reader chooses. Its script is built from the folder `web` of the repository.
 """
 
 from stb_gym.explorer.page import explorer_page

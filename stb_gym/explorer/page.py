@@ -1,4 +1,4 @@
-"""One HTML file with a game's data, a script and a style inside, so that it needs nothing else."""
+"""Write one HTML file with the data of a game, the script and the style, which needs no other file."""
 
 import base64
 import json
@@ -22,13 +22,13 @@ from stb_gym.tracking import tracked
 from stb_gym.words import words_of
 
 HERE = Path(__file__).parent
-ALIGNED = 8  # bytes: the script needs every array to begin at a multiple of this
-PLAYERS = 4  # of the largest round
+ALIGNED = 8  # bytes; every array begins at a multiple of it, as typed arrays of the script require
+PLAYERS = 4  # in the largest round
 TIE_RULES = ("split", "all-win")  # the first is the default
 PROMISE = "Play against perfect play, and see the value of every move, exactly."
-OPTIMUM = "optimal"  # perfect play, which the page computes
+OPTIMUM = "optimal"  # the name of perfect play, which the page computes
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
-DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps in line widths
+DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps, in line widths
 
 
 def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] = ()) -> str:
@@ -36,7 +36,7 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
 
     Args:
         game: the rules.
-        policies: names of strategies or files of policies to show besides the game's heuristics and kept policies.
+        policies: names of strategies or policy files to show besides the game's heuristics and bundled policies.
         runs: folders of trainings to show.
 
     Returns:
@@ -66,25 +66,25 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
 
 
 def pack(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Pack facts and arrays into a text that a script unpacks without a library.
+    """Pack facts and arrays into a text that the script unpacks without a library.
 
-    The text is base64 of zlib-compressed bytes: the length of a header (4 bytes, lowest first), the header, and the
-    arrays one after the other. The header is JSON: the facts, and under "arrays" the type, the first byte and the
-    length of each array. Integers are stored in the smallest type that holds them.
+    The text is base64 of zlib-compressed bytes: the length of the header (4 bytes, little-endian), the header, and the
+    arrays. The header is JSON: the facts, and under "arrays" the type, the offset in bytes and the length of each
+    array. Integers are stored in the smallest type that fits.
 
     Args:
-        facts: values by name, ready for JSON.
-        arrays: arrays of any shape by name, stored row by row.
+        facts: JSON values by name.
+        arrays: arrays of any shape by name; they are stored in C order.
     """
-    places, body = {}, bytearray()
+    layout, body = {}, bytearray()
     for name, array in arrays.items():
         if array.dtype.kind != "f":
             low, high = int(array.min(initial=0)), int(array.max(initial=0))
             array = array.astype(np.min_scalar_type(min(low, -1 - high) if low < 0 else high))
-        places[name] = [array.dtype.name, len(body), array.size]
+        layout[name] = [array.dtype.name, len(body), array.size]
         body += array.astype(array.dtype.newbyteorder("<")).tobytes()
         body += bytes(-len(body) % ALIGNED)
-    header = json.dumps({**facts, "arrays": places}, separators=(",", ":")).encode()
+    header = json.dumps({**facts, "arrays": layout}, separators=(",", ":")).encode()
     header += b" " * (-(len(header) + 4) % ALIGNED)
     return base64.b64encode(zlib.compress(len(header).to_bytes(4, "little") + header + body, 9)).decode()
 
@@ -93,21 +93,24 @@ def pack(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what a page knows of a game, for `pack`.
+    """Return the data of a game, for `pack`.
 
     Returns:
-        Facts by name, ready for JSON, and these arrays. States follow in the order of their afterstates, pairs in that
-        of their states.
+        JSON values by name, and these arrays. States are sorted by their afterstates, pairs by their states.
 
-        dice, score: [Y] the dice to throw, and the index of the final score among all scores.
+        dice: [Y] the number of dice to throw at each afterstate.
+        score: [Y] the index of the final score in the fact "scores" if the turn ends at the afterstate.
         choices: [S] the number of pairs of each state.
-        next: [P] the afterstate that each pair leads to; the page solves it before the pair's own afterstate.
-        move: [P] the index of each pair's words in the fact "moves".
-        end: [S - D] the index of the reason why each state without a move ends the turn, in the fact "ends".
-        counts-d, throws-d: for each number of dice d, [R] how many throws give each roll, and [faces**d] which roll.
-        worth-T: for the tie rule T, [players, T, players] the expected win of a lead against perfect players: by the
-            number of players still to come, the final score, and the number of players who have it, from one to all;
-            0 for more players than there can be.
+        next: [P] the afterstate that each pair leads to. It is smaller than the pair's own afterstate, so that one
+            pass over the afterstates solves the game.
+        move: [P] the index of each pair's text in the fact "moves".
+        end: [S - D] for each state without a move, the index of the text in the fact "ends" that says why the turn
+            ends.
+        counts-d: [R] for d dice, the number of throws that give each roll.
+        throws-d: [faces**d] for d dice, the roll of each throw.
+        lead-values-T: [players, scores, players] for the tie rule T, the expected win of a lead against perfect
+            players: by the number of players still to come, the index of the score, and the number of players who
+            share the lead, from 1 to all; 0 for impossible numbers of players.
     """
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
     thrown = np.unique(tables.dice).tolist()
@@ -160,18 +163,18 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         arrays |= {f"counts-{dice}": table.counts, f"throws-{dice}": table.of_throw}
     for ties in TIE_RULES:
         replies = Round(game, players=PLAYERS, ties=ties).solve().replies
-        arrays[f"worth-{ties}"] = np.stack([reply.worth[:-1].reshape(-1, PLAYERS) for reply in replies])
+        arrays[f"lead-values-{ties}"] = np.stack([reply.worth[:-1].reshape(-1, PLAYERS) for reply in replies])
     return facts, arrays
 
 
 def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return each text once, and [K] the index of every text there."""
+    """Return the distinct texts, and [K] the index of every text among them."""
     distinct, index = np.unique(np.array(texts, str), return_inverse=True)
     return distinct.tolist(), index
 
 
 def _end_in_words(tables: TurnTables, state: int) -> str:
-    """Return why a turn ends at a state without a move, or "" where it was over before."""
+    """Return why the turn ends at a state without a move; "" if it was over before the throw."""
     afterstate = int(tables.state_origin[state])
     dice, roll = int(tables.dice[afterstate]), state - int(tables.state_start[afterstate])
     if dice == 0:
@@ -187,19 +190,20 @@ def _end_in_words(tables: TurnTables, state: int) -> str:
 def player_contents(
     tables: TurnTables, policies: Sequence[str], runs: Sequence[str]
 ) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Return what a page knows of players, for `pack`.
+    """Return the data of the players, for `pack`.
 
     Args:
         tables: the compiled game.
-        policies: names of strategies or files of policies, besides the heuristics and kept policies of the game.
+        policies: names of strategies or policy files, besides the heuristics and bundled policies of the game.
         runs: folders of trainings.
 
     Returns:
-        Facts by name, and these arrays, in which a place counts the moves of a state from 0 and is -1 for an illegal
-        action:
+        JSON values by name, and these arrays. The index of a move counts the legal moves of its state from 0; it is -1
+        for an illegal action.
 
-        player-n: of a policy without chance [D] the place of its move; of one with probabilities [P] those.
-        run-n: [D, K] the places of the moves at each of K measurements.
+        player-n: [D] the index of the move of a deterministic policy at each decision, or [P] the probabilities of a
+            stochastic policy.
+        run-n: [D, K] the index of the move at each decision and measurement.
 
     Raises:
         ValueError: if a policy or a training cannot be read or is of another game.
@@ -213,7 +217,7 @@ def player_contents(
     [(title, count)] = Counter([OPTIMUM, *everybody]).most_common(1)
     if count > 1:
         raise ValueError(f"{count} players are called {title}: rename their files or folders")
-    # Colours change first, then dashes.
+    # All colours come with one kind of dashes before the next kind begins.
     styles = {
         name: {"colour": colour, "dashes": dashes}
         for name, (dashes, colour) in zip(everybody, cycle(product(DASHES, COLOURS)), strict=False)
@@ -230,17 +234,17 @@ def player_contents(
     for number, name in enumerate(players):
         policy = policy_array(tables, strategy(game, name) if name in descriptions else load_policy(name, game))
         weights, _ = pair_weights(tables, policy)
-        arrays[f"player-{number}"] = _places(tables, policy) if policy.ndim == 1 else weights.astype(np.float32)
-    for number, (_, places) in enumerate(trainings):
-        arrays[f"run-{number}"] = places
+        arrays[f"player-{number}"] = _move_indices(tables, policy) if policy.ndim == 1 else weights.astype(np.float32)
+    for number, (_, moves) in enumerate(trainings):
+        arrays[f"run-{number}"] = moves
     return facts, arrays
 
 
 def _read_training(tables: TurnTables, folder: str) -> tuple[dict[str, Any], NDArray[np.intp]]:
-    """Return the facts of a training and [D, K] the places of the moves of its K measured policies.
+    """Return the JSON values of a training, and [D, K] the indices of the moves of its K measured policies.
 
     Raises:
-        ValueError: if the folder holds no training, one of other rules, or a damaged one.
+        ValueError: if the folder has no finished training, if the training is of another game, or if a file is damaged.
     """
     path = Path(folder)
     if not (path / "policies.npz").exists():
@@ -254,11 +258,11 @@ def _read_training(tables: TurnTables, folder: str) -> tuple[dict[str, Any], NDA
         "steps": list(policies),
         "regret": [optimum.evaluate(policy, saved.illegal).regret for policy in policies.values()],
     }
-    return facts, np.stack([_places(tables, policy) for policy in policies.values()], axis=1)
+    return facts, np.stack([_move_indices(tables, policy) for policy in policies.values()], axis=1)
 
 
-def _places(tables: TurnTables, policy: Policy) -> NDArray[np.intp]:
-    """Return [D] the places of a policy's actions [S] among the moves of the states that have any; -1 if illegal."""
-    pair = np.arange(len(tables.pair_state)) - tables.at_pairs(tables.pair_start[:-1])
+def _move_indices(tables: TurnTables, policy: Policy) -> NDArray[np.intp]:
+    """Return [D] the index of a policy's action [S] among the legal moves of each decision; -1 if it is illegal."""
+    index = np.arange(len(tables.pair_state)) - tables.at_pairs(tables.pair_start[:-1])
     chosen = tables.pair_action == tables.at_pairs(np.asarray(policy))
-    return tables.reduce(np.maximum, np.where(chosen, pair, -1))
+    return tables.reduce(np.maximum, np.where(chosen, index, -1))

@@ -137,13 +137,13 @@ def test_earlier_curves_stay_to_compare_with(visitor):
     first = learn(page, 300)
     for rate in ("0.3", "0.1", "0.03"):
         page.get_by_label("learning rate").select_option(rate)
-        expect(page.locator(".told").first).to_contain_text(f"rate {rate}")
+        expect(page.locator(".summary").first).to_contain_text(f"rate {rate}")
         learn(page, 300)
-    expect(page.locator(".told")).to_have_count(3)
+    expect(page.locator(".summary")).to_have_count(3)
     assert len(set(page.locator(".line").evaluate_all("lines => lines.map(line => line.style.color)"))) == 3
     visitor.look()
     click(page, "chance to shut")
-    expect(page.locator(".told")).to_have_count(1)
+    expect(page.locator(".summary")).to_have_count(1)
     click(page, "fewest points")
     page.get_by_label("learning rate").select_option("null")
     assert len(page.evaluate(CURVE)) == 1 < len(first)  # the oldest was forgotten

@@ -42,7 +42,7 @@ def check_account(page, game, best):
             state = tables.find_state(progress, dice, game.roll_of(tuple(map(int, faces[1].split()))))
             change, now = best.state_utilities[state] - best.afterstate_utilities[afterstate], best.state_values[state]
             shown = value(luck)
-        elif step.startswith("the other one"):
+        elif step.startswith("the opponent"):
             continue
         else:
             moves = {

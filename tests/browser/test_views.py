@@ -35,7 +35,7 @@ def test_the_slider_moves_through_a_training(visitor, learned):
     evaluations = [solve(BOX).evaluate(policy) for policy in learned]
     for at, found in enumerate(evaluations):
         expect(slider).to_have_attribute("aria-valuetext", f"after {at} k steps".replace("0 k", "0"))
-        summary = page.locator(".told").first.inner_text()
+        summary = page.locator(".summary").first.inner_text()
         assert float(re.search(r"loses\s+([\d.]+)", summary)[1]) == pytest.approx(found.regret, rel=0.01)
         mistakes = found.mistakes(8)
         rows = page.evaluate(ROWS, "the mistakes of ppo-small-0")
@@ -50,7 +50,7 @@ def test_the_slider_moves_through_a_training(visitor, learned):
 
 def test_trainings_share_one_axis_of_steps(visitor, learned):
     page = visitor.visit("training?run=fitted-q-small-0&beside=ppo-small-0&step=3500")
-    summaries = page.locator(".told")
+    summaries = page.locator(".summary")
     expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))  # measured at 0, 1,000 and 2,000 steps
     expect(summaries.last).to_have_text(re.compile("after 3 k steps$"))
     slider = page.get_by_role("slider", name="when")
@@ -90,7 +90,7 @@ def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
 
 def test_trainings_stand_side_by_side_or_alone(visitor):
     page = visitor.visit("training")
-    summaries = page.locator(".told")
+    summaries = page.locator(".summary")
     expect(summaries).to_have_count(2)
     page.get_by_label("beside").select_option("nothing")
     expect(summaries).to_have_count(1)

@@ -1,4 +1,4 @@
-"""Read what a page holds, and make trainings for it; shares no code with the package's packing."""
+"""Read the data of a page without the code that packs it, and make trainings for pages."""
 
 import base64
 import json
@@ -24,14 +24,14 @@ def unpacked(text):
     return facts, arrays
 
 
-def held_by(page):
+def contents_of(page):
     """Return the facts and the arrays of a page."""
     [data] = DATA.findall(page)
     return unpacked(data)
 
 
 def make_run(folder, game, policies, objective="score", illegal="raise"):
-    """Make the folder of a training that measured these policies after 0, 1,000, 2,000 ... steps."""
+    """Write and return the folder of a training that measured these policies after 0, 1,000, 2,000 ... steps."""
     folder.mkdir()
     save_policies(folder / "policies.npz", game, {1000 * at: policy for at, policy in enumerate(policies)})
     save_policy(folder / "policy.npz", game, policies[-1], illegal, objective=objective)

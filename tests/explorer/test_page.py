@@ -1,4 +1,4 @@
-"""A page holds the compiled game, in the game's own words, and the moves of its players."""
+"""Test the data of a page: the compiled game, its texts, and the moves of its players."""
 
 import re
 from hashlib import sha256
@@ -13,7 +13,7 @@ from stb_gym.measure import bundled_policies, save_policy
 from stb_gym.solver import compile_game
 from stb_gym.words import words_of
 from tests import ROOT
-from tests.explorer.reading import held_by, make_run, unpacked
+from tests.explorer.reading import contents_of, make_run, unpacked
 
 BOX = ShutTheBox(tiles=5)
 SCRIPT = (ROOT / "stb_gym" / "explorer" / "page.js").read_text()
@@ -31,15 +31,15 @@ def test_packed_facts_and_arrays_are_unpacked_in_the_smallest_types():
     "game", [ShutTheBox(tiles=3, faces=3, one_die="any-time"), Threes(dice=2, faces=4, moon=True)], ids=str
 )
 def test_a_page_holds_the_game_in_its_own_words(game, snapshot):
-    facts, arrays = held_by(explorer_page(game))
+    facts, arrays = contents_of(explorer_page(game))
     assert [facts, {name: str(np.round(array, 6).tolist()) for name, array in arrays.items()}] == snapshot
 
 
 @pytest.mark.slow
-def test_the_players_are_heuristics_kept_policies_and_the_named_ones(solved, tmp_path):
+def test_the_players_are_heuristics_bundled_policies_and_the_named_ones(solved, tmp_path):
     game = ShutTheBox()
     save_policy(tmp_path / "mine.npz", game, solved(game).policy)
-    facts, arrays = held_by(explorer_page(game, ["random", str(tmp_path / "mine.npz"), "ppo-nine-tiles"]))
+    facts, arrays = contents_of(explorer_page(game, ["random", str(tmp_path / "mine.npz"), "ppo-nine-tiles"]))
     names = [player["name"] for player in facts["players"]]
     assert names[:2] + names[-2:] == ["biggest-first", "fewest-then-biggest", "random", "mine"]
     assert {*bundled_policies(game)} < {*names}
@@ -56,7 +56,7 @@ def test_a_training_shows_its_regret_and_all_its_policies(solved, tmp_path):
     wrong = tables.decisions[5]
     policies[1][wrong] = int(np.flatnonzero(~tables.legal[wrong])[0])
     run = make_run(tmp_path / "ppo-small-0", BOX, policies, "shut", "end")
-    facts, arrays = held_by(explorer_page(BOX, runs=[str(run)]))
+    facts, arrays = contents_of(explorer_page(BOX, runs=[str(run)]))
     [training] = facts["runs"]
     assert (training["name"], training["objective"], training["steps"]) == ("ppo-small-0", "shut", [0, 1000, 2000])
     assert training["regret"] == [solved(BOX, "shut").evaluate(policy, "end").regret for policy in policies]
@@ -89,7 +89,7 @@ def test_a_page_is_one_small_file_that_asks_for_nothing():
     assert "default-src 'none'" in page
     head, _, body = page.partition("<script>")[0].partition("</head>")
     assert re.findall(r'(?:src|href)="(\w+:\S+)', head) == ["data:image/svg+xml,%3Csvg"]
-    assert not re.findall(r"<\w+[^>]* (?:src|href)=", body)
+    assert re.findall(r"<\w+[^>]* (?:src|href)=", body) == []
     assert "<!-- " not in page.replace(SCRIPT, "")
 
 

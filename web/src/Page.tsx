@@ -1,4 +1,4 @@
-// The page: what game it is, the views, and the one that the address asks for.
+// The page: the name of the game, the tabs of the views, and the view that the address names.
 
 import { useEffect } from "preact/hooks";
 import { address, link, type Words } from "./address";
@@ -20,7 +20,7 @@ import { Training } from "./views/Training";
 
 interface View {
   words: string;
-  asks?: string[]; // what it reads of the address, besides positions and goals
+  reads?: string[]; // the words of the address that it reads, besides those of positions and goals
   title: (session: Session, words: Words) => string;
   show: () => preact.JSX.Element;
   there: (session: Session) => boolean;
@@ -28,23 +28,23 @@ interface View {
 
 const VIEWS: Record<string, View> = {
   play: { words: "Play", title: seedInWords, show: Play, there: () => true },
-  board: { words: "Analysis", asks: [], title: positionInWords, show: Board, there: () => true },
+  board: { words: "Analysis", reads: [], title: positionInWords, show: Board, there: () => true },
   learn: {
     words: "Learn",
-    asks: ["explore", "rate", "seed"],
+    reads: ["explore", "rate", "seed"],
     title: (_, words) => settingsInWords(settingsFromWords(words)),
     show: Learn,
     there: () => true,
   },
   training: {
     words: "Training",
-    asks: ["run", "beside", "step"],
+    reads: ["run", "beside", "step"],
     title: ({ game }, { run, step }) =>
       `${run ?? game.runs[0].name}${step ? ` after ${countShown(Number(step))} steps` : ""}`,
     show: Training,
     there: ({ game }) => game.runs.length > 0,
   },
-  map: { words: "Map", asks: ["by", "player", "other"], title: positionInWords, show: Map, there: () => true },
+  map: { words: "Map", reads: ["by", "player", "other"], title: positionInWords, show: Map, there: () => true },
   drill: { words: "Drill", title: seedInWords, show: Drill, there: ({ game }) => game.players.length > 0 },
 };
 
@@ -62,14 +62,14 @@ export function Page() {
   const { game } = session;
   const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
   const name = views.some(([view]) => view === address.value.view) ? address.value.view : "play";
-  const { show: Shown, words, asks, title } = VIEWS[name];
-  const notice = noticeOf(session, address.value, { view: name, words, asks });
+  const { show: Shown, words, reads, title } = VIEWS[name];
+  const notice = noticeOf(session, address.value, { view: name, words, reads });
   useEffect(() => {
     const about = title(session, address.value.words);
     document.title = `${words}${about && `: ${about}`} · ${game.introduction}`;
   });
   useArrival(name);
-  const kept = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
+  const shared = { ...positionToWords(game, session.position.value), ...goalToWords(game, session.goal.value) };
   return (
     <>
       <header>
@@ -80,7 +80,7 @@ export function Page() {
         <p class="how">{game.how.join(" ")}</p>
         <nav aria-label="views">
           {views.map(([view, { words }]) => (
-            <a href={link(view, kept)} aria-current={view === name ? "page" : undefined}>
+            <a href={link(view, shared)} aria-current={view === name ? "page" : undefined}>
               {words}
             </a>
           ))}

@@ -1,4 +1,4 @@
-// The address of the page says what it shows, so that anything can be kept as a link: "#board?open=1,4,5,8&roll=9".
+// The address of the page names the view and what it shows, so that links work: "#board?open=1,4,5,8&roll=9".
 
 import { signal } from "@preact/signals";
 
@@ -12,7 +12,7 @@ export interface Address {
 export const address = signal(read());
 addEventListener("hashchange", () => (address.value = read()));
 
-// Go somewhere; `quietly` leaves no step for the browser's way back, as suits a slider.
+// Go to a view; `quietly` replaces the entry in the browser's history, as suits a slider.
 export function go(view: string, words: Words, quietly = false): void {
   const hash = link(view, words);
   if (hash === location.hash) return;

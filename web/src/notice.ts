@@ -1,4 +1,4 @@
-// What a link asks for that is not there, in one line; what is shown instead is what the page shows without a word.
+// Name in one line the part of a link that the page does not have. The page then shows its default instead.
 
 import type { Address } from "./address";
 import { positionFromWords } from "./data/positions";
@@ -10,7 +10,7 @@ import type { Session } from "./session";
 interface Shown {
   view: string;
   words: string; // the name of the view
-  asks?: string[]; // the words it reads besides those of positions and goals; anything if it does not say
+  reads?: string[]; // the words of the address that it reads besides those of positions and goals; all if undefined
 }
 
 export function noticeOf(session: Session, { view, words }: Address, shown: Shown): string | null {
@@ -35,7 +35,7 @@ export function noticeOf(session: Session, { view, words }: Address, shown: Show
     const [what, there] = checks[name] ?? [];
     if (there && !there(word)) return missing(`${what} that the page`, word, "the usual one");
   }
-  const known = [...ofPosition, ...GOAL_WORDS, ...(shown.asks ?? Object.keys(words))];
+  const known = [...ofPosition, ...GOAL_WORDS, ...(shown.reads ?? Object.keys(words))];
   const unknown = said(Object.keys(words).filter((name) => !known.includes(name)));
   return unknown.length ? `This link has words that the page does not know: ${unknown.join(", ")}.` : null;
 }

@@ -1,4 +1,4 @@
-// What all views share: the game, what is asked of it by the address, and what was worked out already.
+// The session that all views share: the game, the goal and the position in the address, and cached results.
 
 import { computed, signal, type ReadonlySignal, type Signal } from "@preact/signals";
 import { createContext } from "preact";
@@ -22,14 +22,14 @@ export interface Session {
   visits: (player: Player) => Float64Array;
   losses: (solved: Solved, player: Player) => Float64Array;
   judged: (solved: Solved, player: Player) => Judged;
-  lessons: Signal<Lesson[]>; // those of the Learn view, the present one last
+  lessons: Signal<Lesson[]>; // of the Learn view, the current one last
   everybody: (solved: Solved) => Player[]; // perfect play first
   statistics: Statistics;
 }
 
 export function makeSession(game: Game): Session {
   const goal = computed(() => goalFromWords(game, address.value.words));
-  const solveGoal = remembered(
+  const solveGoal = cached(
     (asked: Goal) => solveFor(game, asked),
     (asked) => JSON.stringify(asked),
   );
@@ -39,10 +39,10 @@ export function makeSession(game: Game): Session {
     const lesson = lessons.value.at(-1);
     return lesson && lesson.measured.value.steps.length > 1 ? [lesson.measured.value.player] : [];
   };
-  const visitsOf = keptFor((player: Player) => visits(game, player));
-  const lossesOf = keptFor((solved: Solved) => keptFor((player: Player) => losses(game, solved.values, player)));
-  const judgedOf = keptFor((solved: Solved) =>
-    keptFor((player: Player) => judge(game, solved, player, visitsOf(player), lossesOf(solved)(player))),
+  const visitsOf = cachedFor((player: Player) => visits(game, player));
+  const lossesOf = cachedFor((solved: Solved) => cachedFor((player: Player) => losses(game, solved.values, player)));
+  const judgedOf = cachedFor((solved: Solved) =>
+    cachedFor((player: Player) => judge(game, solved, player, visitsOf(player), lossesOf(solved)(player))),
   );
   return {
     game,
@@ -65,20 +65,20 @@ export function useSession(): Session {
   return useContext(Shared)!;
 }
 
-function remembered<Q, A>(answer: (question: Q) => A, key: (question: Q) => string): (question: Q) => A {
-  const known = new Map<string, A>();
+function cached<Q, A>(answer: (question: Q) => A, key: (question: Q) => string): (question: Q) => A {
+  const cache = new Map<string, A>();
   return (question) => {
     const name = key(question);
-    if (!known.has(name)) known.set(name, answer(question));
-    return known.get(name)!;
+    if (!cache.has(name)) cache.set(name, answer(question));
+    return cache.get(name)!;
   };
 }
 
-// The same for things rather than questions: what is worked out for one is forgotten with it.
-function keptFor<K extends object, V>(make: (key: K) => V): (key: K) => V {
-  const known = new WeakMap<K, V>();
+// Cache results by the identity of an object; they are freed together with the object.
+function cachedFor<K extends object, V>(make: (key: K) => V): (key: K) => V {
+  const cache = new WeakMap<K, V>();
   return (key) => {
-    if (!known.has(key)) known.set(key, make(key));
-    return known.get(key)!;
+    if (!cache.has(key)) cache.set(key, make(key));
+    return cache.get(key)!;
   };
 }

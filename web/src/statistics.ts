@@ -1,32 +1,32 @@
-// What a person did in a game over time, kept in the browser where it allows that, else until the page is closed.
+// Statistics of a player over many games, in the browser's local storage if it allows that, else until the page closes.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { Game } from "./data/game";
 
 const VERSION = 1;
-const LAST = 50; // answers of the drill that are rated
-const GAMES = 200; // last games, none of which counts twice
+const LAST = 50; // answers of the drill that the rating counts
+const GAMES = 200; // recent games that are remembered, so that none counts twice
 
 const NOTHING = {
   turns: 0,
   points: 0, // sum of the final scores
   perfect: 0, // turns with the perfect score
-  coached: 0, // turns played for points, of which luck and losses are sums
+  coached: 0, // turns played for points; `luck` and `lost` are sums over them
   luck: 0,
   lost: 0,
-  rounds: 0, // against somebody
+  rounds: 0, // games against an opponent
   won: 0,
-  asked: 0, // in the drill
+  asked: 0, // questions of the drill
   streak: 0,
   longest: 0,
 };
 
 export type Tally = typeof NOTHING & {
-  answers: number[]; // 1 for each right one of the last answers, else 0
+  answers: number[]; // the last answers of the drill: 1 if right, else 0
   games: string[];
 };
 
-// Of a game; `account` is null unless it was played for points, and `won` if there was nobody else.
+// The result of a game; `account` is null unless it was played for points, `won` if there was no opponent.
 export interface Result {
   points: number;
   perfect: boolean;
@@ -49,7 +49,7 @@ export function keepStatistics(game: Game): Statistics {
   };
   return {
     tally,
-    // Another tab may have saved more meanwhile.
+    // Another tab may have saved a newer tally.
     update: (change) => {
       const now = load(key) ?? tally.value;
       save({ ...now, ...change(now) });
@@ -70,7 +70,7 @@ export function countAnswer({ update }: Statistics, right: boolean): void {
   });
 }
 
-// Count a game unless it was counted before.
+// Count a game once.
 export function countGame({ update }: Statistics, name: string, { points, perfect, account, won }: Result): void {
   update((tally) => {
     if (tally.games.includes(name)) return {};
@@ -92,7 +92,7 @@ function empty(): Tally {
   return { ...NOTHING, answers: [], games: [] };
 }
 
-// Read an entry field by field. One that cannot be read is moved to another key.
+// Read an entry field by field. Move it to another key if it cannot be read.
 function load(key: string): Tally | null {
   return stored((storage) => {
     const text = storage.getItem(key);
@@ -127,7 +127,7 @@ function tallyOf(text: string): Tally | null {
   }
 }
 
-// A browser may refuse to store anything, for a page on a disk above all.
+// Use the local storage; return null if the browser refuses, as some do for a page on a disk.
 function stored<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(localStorage);

@@ -1,4 +1,4 @@
-// Learning curves with their intervals; the picked point of one of them is marked.
+// Learning curves with their intervals. A dot marks the picked measurement.
 
 import { inkOf } from "../parts/Badge";
 import { narrow } from "../parts/screen";
@@ -6,10 +6,10 @@ import { countShown, evenTicks, logAxis, tickShown, type Axis } from "../parts/s
 import { shown, type Agent } from "./data";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 12, 10, 40];
-const MOST_TICKS = 6; // of an axis that is not logarithmic
-const MARGIN = 1.1; // of the y axis above the greatest value
+const MOST_TICKS = 6; // of a linear axis
+const MARGIN = 1.1; // the end of the y axis, as a multiple of the largest mean
 
-interface Asked {
+interface Props {
   agents: Agent[];
   lines: Record<string, number>;
   unit: string;
@@ -21,26 +21,26 @@ interface Asked {
   pick: (agent: Agent, at: number) => void;
 }
 
-export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: Asked) {
+export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: Props) {
   const [width, height] = narrow.value ? [364, 320] : [740, 620];
   const drawn = (agent: Agent) =>
-    agent.steps.map((_, place) => place).filter((place) => agent.steps[place] > 0 || !logX);
-  const means = [...agents.flatMap((agent) => drawn(agent).map((place) => agent.mean[place])), ...Object.values(lines)];
+    agent.steps.map((_, index) => index).filter((index) => agent.steps[index] > 0 || !logX);
+  const means = [...agents.flatMap((agent) => drawn(agent).map((index) => agent.mean[index])), ...Object.values(lines)];
   const across = axis(
-    agents.flatMap((agent) => drawn(agent).map((place) => agent[x][place])),
+    agents.flatMap((agent) => drawn(agent).map((index) => agent[x][index])),
     logX,
   );
   const up = axis([...means, MARGIN * Math.max(...means)], logY);
   const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - RIGHT);
   const toY = (value: number) => height - BOTTOM - Math.min(1, Math.max(0, up.at(value))) * (height - TOP - BOTTOM);
-  const points = (agent: Agent, values: number[], places = drawn(agent)) =>
-    places.map((place) => `${toX(agent[x][place]).toFixed(1)},${toY(values[place]).toFixed(1)}`);
+  const points = (agent: Agent, values: number[], indices = drawn(agent)) =>
+    indices.map((index) => `${toX(agent[x][index]).toFixed(1)},${toY(values[index]).toFixed(1)}`);
   const pickNearest = (event: PointerEvent & { currentTarget: SVGSVGElement }) => {
     const box = event.currentTarget.getBoundingClientRect();
     const [left, top] = [event.clientX - box.left, event.clientY - box.top].map((at) => (at * width) / box.width);
-    const distance = ([agent, place]: [Agent, number]) =>
-      Math.hypot(toX(agent[x][place]) - left, toY(agent.mean[place]) - top);
-    const all = agents.flatMap((agent) => drawn(agent).map((place): [Agent, number] => [agent, place]));
+    const distance = ([agent, index]: [Agent, number]) =>
+      Math.hypot(toX(agent[x][index]) - left, toY(agent.mean[index]) - top);
+    const all = agents.flatMap((agent) => drawn(agent).map((index): [Agent, number] => [agent, index]));
     if (all.length) pick(...all.reduce((best, other) => (distance(other) < distance(best) ? other : best)));
   };
   return (
@@ -110,11 +110,11 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
   );
 }
 
-// From the least positive value, or from 0, to the greatest value.
+// An axis from the smallest positive value, or from 0 if it is linear, to the largest value.
 function axis(values: number[], logarithmic: boolean): Axis {
   if (logarithmic) return logAxis(values, false);
-  const most = Math.max(...values) || 1;
-  return { at: (value) => value / most, ticks: evenTicks(0, most, MOST_TICKS) };
+  const largest = Math.max(...values) || 1;
+  return { at: (value) => value / largest, ticks: evenTicks(0, largest, MOST_TICKS) };
 }
 
 export function values({ mean, low, high }: Agent, at: number): string {

@@ -1,4 +1,4 @@
-// The page of learning curves: its address says which task it shows, and how.
+// The page of learning curves. Its address names the task and the way to draw it.
 
 import { signal } from "@preact/signals";
 import { render } from "preact";
@@ -13,7 +13,7 @@ import { Mistakes } from "./Mistakes";
 const ALL = "all";
 const NO_LEARNING = "no learning";
 const GROUPS = ["ours", "library", NO_LEARNING];
-const picked = signal<{ name?: string; at?: number }>({}); // the best agent and its last measurement, by default
+const picked = signal<{ name?: string; at?: number }>({}); // by default the best agent and its last measurement
 
 interface Row {
   name: string;
@@ -104,7 +104,7 @@ function Page() {
         </div>
         <div class="columns wide">
           <section class="card" aria-label="learning curves">
-            <p class="told" aria-live="polite">
+            <p class="summary" aria-live="polite">
               {agent && (
                 <>
                   <Badge look={agent} /> <b>{values(agent, at)}</b> <small>{says}</small>
@@ -177,14 +177,14 @@ function Page() {
   );
 }
 
-interface Asked {
+interface Props {
   label: string;
   value: string | undefined;
   options: string[]; // the first is the default
   choose: (value: string) => void;
 }
 
-function Choice({ label, value, options, choose }: Asked) {
+function Choice({ label, value, options, choose }: Props) {
   return (
     <label>
       {label}{" "}

@@ -1,14 +1,14 @@
-// The dice behind a roll: a throw that gives it, and the roll that a throw gives.
+// Throws and rolls: a throw lists the faces of the dice in order, a roll is what the rules make of them.
 
 import { rollsAt, type Game } from "./game";
 
-// The faces of the first throw that gives a roll; the same as `stb_gym.games.throw_faces`.
+// Return the faces of the first throw that gives a roll, as `stb_gym.games.throw_faces` does.
 export function facesOf(game: Game, afterstate: number, roll: number): number[] {
   const dice = game.dice[afterstate];
   const number = rollsAt(game, afterstate).ofThrow.indexOf(roll);
   return Array.from(
     { length: dice },
-    (_, place) => (Math.floor(number / game.faces ** (dice - 1 - place)) % game.faces) + 1,
+    (_, index) => (Math.floor(number / game.faces ** (dice - 1 - index)) % game.faces) + 1,
   );
 }
 
@@ -26,7 +26,7 @@ export function areDice(game: Game, afterstate: number, faces: number[]): boolea
   );
 }
 
-// Random fractions that depend on whole numbers, such as a seed, and on nothing else (mulberry32).
+// Generate random fractions from integer seeds (mulberry32).
 export function fractions(...seeds: number[]): () => number {
   let at = seeds.reduce((mixed, seed) => Math.imul(mixed ^ seed, 0x9e3779b1) + 0x7f4a7c15, 0) | 0;
   return () => {

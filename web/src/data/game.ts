@@ -1,5 +1,5 @@
-// A game as arrays: afterstates, sorted so that every pair leads to an earlier one; states, one for each afterstate and roll; pairs,
-// one for each legal move at a state. Nothing here or elsewhere on the page knows a rule.
+// A game as arrays. Afterstates are sorted so that every move leads to an earlier one. There is a state for each
+// afterstate and roll, and a pair for each state and legal move. No code of the page depends on the rules of a game.
 
 import type { Numbers, Unpacked } from "./unpack";
 
@@ -7,7 +7,7 @@ export interface Part {
   name: string;
   words: string;
   listed: boolean;
-  of: (number | number[])[]; // by afterstate
+  of: (number | number[])[]; // the value at each afterstate
 }
 
 export interface Look {
@@ -44,17 +44,17 @@ interface Facts {
 
 export interface Position {
   afterstate: number;
-  roll: number | null; // among the rolls of the afterstate; null before the throw
+  roll: number | null; // the index among the rolls of the afterstate; null before the throw
 }
 
 export interface Rolls {
   words: string[];
   counts: Numbers;
-  total: number; // of the counts
+  total: number; // the sum of the counts
   ofThrow: Numbers;
 }
 
-// Whose moves are known: one pair at every state (-1 where there is none, or an illegal action), or chances of pairs.
+// A policy. It has one pair at every state (-1 for an illegal action, or if there is no move), or the chances of pairs.
 export interface Player extends Look {
   how: string;
   pairs?: Int32Array;
@@ -69,56 +69,57 @@ export interface Run extends Look {
 }
 
 export interface Game extends Omit<Facts, "rolls" | "players" | "runs"> {
-  dice: Numbers; // by afterstate, as is what follows
-  over: boolean[]; // whether nothing is to be chosen any more, whatever is thrown
-  score: Numbers; // where in `scores` a turn is that ends there
+  dice: Numbers; // by afterstate, as the next three
+  over: boolean[]; // whether no roll leaves a legal move
+  scoreIndex: Numbers; // the index in `scores` if the turn ends there
   stateStart: Uint32Array;
-  stateOrigin: Uint32Array; // by state, as is what follows
+  stateOrigin: Uint32Array; // by state, as the next two: the afterstate before the throw
   pairStart: Uint32Array;
-  end: (state: number) => string; // why the turn ends at a state without a move
-  next: Numbers; // by pair, as is what follows
+  end: (state: number) => string; // why the turn ends there, if there is no move
+  next: Numbers; // by pair, as `move`: the afterstate that it leads to
   move: Numbers;
   rolls: Map<number, Rolls>;
-  worth: (ties: string) => Numbers; // of leads, see `goals`
+  leadValues: (ties: string) => Numbers; // see `roundValue` in `goals`
   players: Player[];
   runs: Run[];
 }
 
-export function makeGame({ facts, array }: Unpacked): Game {
-  const known = facts as Facts;
+export function makeGame(unpacked: Unpacked): Game {
+  const { array } = unpacked;
+  const facts = unpacked.facts as Facts;
   const dice = array("dice");
-  const rolls = new Map(known.throws.map((thrown) => [thrown, rollsOf(known, thrown, array)]));
+  const rolls = new Map(facts.throws.map((thrown) => [thrown, rollsOf(facts, thrown, array)]));
   const stateStart = running(Array.from(dice, (thrown) => rolls.get(thrown)!.words.length));
   const stateOrigin = repeated(stateStart);
   const pairStart = running(array("choices"));
   const game: Game = {
-    ...known,
+    ...facts,
     dice,
     over: Array.from(
       dice,
       (_, afterstate) => pairStart[stateStart[afterstate]] === pairStart[stateStart[afterstate + 1]],
     ),
-    score: array("score"),
+    scoreIndex: array("score"),
     stateStart,
     stateOrigin,
     pairStart,
-    end: endsOf(known.ends, array("end"), pairStart),
+    end: endsOf(facts.ends, array("end"), pairStart),
     next: array("next"),
     move: array("move"),
     rolls,
-    worth: (ties) => array(`worth-${ties}`),
+    leadValues: (ties) => array(`lead-values-${ties}`),
     players: [],
     runs: [],
   };
   const decisions = decisionsOf(pairStart);
-  game.players = known.players.map((look, number) => {
+  game.players = facts.players.map((look, number) => {
     const plays = array(`player-${number}`);
     if (plays.length !== decisions.length || plays instanceof Float32Array) {
       return { ...look, chances: Float64Array.from(plays) };
     }
     return { ...look, pairs: pairsAt(pairStart, decisions, plays, 0, 1) };
   });
-  game.runs = known.runs.map((run, number) => {
+  game.runs = facts.runs.map((run, number) => {
     const [plays, measurements] = [array(`run-${number}`), run.steps.length];
     const players: Player[] = [];
     const player = (at: number) =>
@@ -141,7 +142,7 @@ export function rollsAt(game: Game, afterstate: number): Rolls {
   return game.rolls.get(game.dice[afterstate])!;
 }
 
-// The chance of the roll of a state.
+// Return the probability of a state's roll, given its afterstate.
 export function chanceOf(game: Game, state: number): number {
   const afterstate = game.stateOrigin[state];
   const { counts, total } = rollsAt(game, afterstate);
@@ -150,7 +151,7 @@ export function chanceOf(game: Game, state: number): number {
 
 export function pairsOf(game: Game, state: number): number[] {
   const first = game.pairStart[state];
-  return Array.from({ length: game.pairStart[state + 1] - first }, (_, place) => first + place);
+  return Array.from({ length: game.pairStart[state + 1] - first }, (_, index) => first + index);
 }
 
 export function stateInWords(game: Game, state: number): string {
@@ -162,21 +163,21 @@ export function moveInWords(game: Game, pair: number): string {
   return pair < 0 ? "an illegal move" : game.moves[game.move[pair]];
 }
 
-function rollsOf(known: Facts, dice: number, array: Unpacked["array"]): Rolls {
+function rollsOf(facts: Facts, dice: number, array: Unpacked["array"]): Rolls {
   const counts = array(`counts-${dice}`);
   const total = Array.from(counts).reduce((sum, count) => sum + count, 0);
-  return { words: known.rolls[dice], counts, total, ofThrow: array(`throws-${dice}`) };
+  return { words: facts.rolls[dice], counts, total, ofThrow: array(`throws-${dice}`) };
 }
 
 function running(counts: ArrayLike<number>): Uint32Array {
   const sums = new Uint32Array(counts.length + 1);
-  for (let place = 0; place < counts.length; place++) sums[place + 1] = sums[place] + counts[place];
+  for (let index = 0; index < counts.length; index++) sums[index + 1] = sums[index] + counts[index];
   return sums;
 }
 
 function repeated(starts: Uint32Array): Uint32Array {
   const owner = new Uint32Array(starts[starts.length - 1]);
-  for (let place = 0; place + 1 < starts.length; place++) owner.fill(place, starts[place], starts[place + 1]);
+  for (let index = 0; index + 1 < starts.length; index++) owner.fill(index, starts[index], starts[index + 1]);
   return owner;
 }
 
@@ -185,25 +186,19 @@ function decisionsOf(pairStart: Uint32Array): number[] {
   return states.filter((state) => pairStart[state + 1] > pairStart[state]);
 }
 
-function pairsAt(
-  pairStart: Uint32Array,
-  decisions: number[],
-  places: Numbers,
-  first: number,
-  step: number,
-): Int32Array {
+function pairsAt(pairStart: Uint32Array, decisions: number[], moves: Numbers, first: number, step: number): Int32Array {
   const pairs = new Int32Array(pairStart.length - 1).fill(-1);
   decisions.forEach((state, at) => {
-    const place = places[at * step + first];
-    pairs[state] = place < 0 ? -1 : pairStart[state] + place;
+    const move = moves[at * step + first];
+    pairs[state] = move < 0 ? -1 : pairStart[state] + move;
   });
   return pairs;
 }
 
 function endsOf(texts: string[], which: Numbers, pairStart: Uint32Array): (state: number) => string {
-  const place = new Map<number, number>();
+  const endIndex = new Map<number, number>();
   for (let state = 0; state + 1 < pairStart.length; state++) {
-    if (pairStart[state] === pairStart[state + 1]) place.set(state, which[place.size]);
+    if (pairStart[state] === pairStart[state + 1]) endIndex.set(state, which[endIndex.size]);
   }
-  return (state) => texts[place.get(state) ?? -1] ?? "";
+  return (state) => texts[endIndex.get(state) ?? -1] ?? "";
 }

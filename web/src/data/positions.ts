@@ -1,9 +1,9 @@
-// Positions by the words that a person uses: parts such as the open tiles, and the roll.
+// Positions in the words of the address: parts such as the open tiles, and the roll.
 
 import { areDice, rollOf } from "./dice";
 import { rollsAt, type Game, type Part, type Position } from "./game";
 
-// The position that words name, the start if they name none; null if the game has no such position.
+// Return the position that words name, by default the start; null if the game has no such position.
 export function positionFromWords(game: Game, words: Record<string, string>): Position | null {
   const asked = game.parts.filter((part) => part.name in words);
   const wanted = asked.map((part) => (part.listed ? sorted(words[part.name]) : words[part.name]));
@@ -23,7 +23,7 @@ function sorted(list: string): string {
   return `${list.split(",").sort((one, other) => Number(one) - Number(other))}`;
 }
 
-// The roll that is called so, or that these dice give in whatever order; null if there is none at the afterstate.
+// Return the roll with a name, or of faces in any order; null if the afterstate has no such roll.
 function rollFromWords(game: Game, afterstate: number, words: string): number | null {
   if (game.over[afterstate]) return null;
   const called = rollsAt(game, afterstate).words.indexOf(words);
@@ -41,12 +41,12 @@ export function positionToWords(game: Game, { afterstate, roll }: Position): Rec
   return words;
 }
 
-// Whether a part must be said: whether there are afterstates that differ from this one in nothing else.
+// Return whether the address must name a part: whether other afterstates differ in this part alone.
 function varies(game: Game, part: Part, afterstate: number): boolean {
   return alternatives(game, part, afterstate).length > 1;
 }
 
-// The values that a part may have while the others stay, the lowest first.
+// Return the values of a part at the afterstates that have the same other parts, sorted.
 export function alternatives(game: Game, part: Part, afterstate: number): number[] {
   const others = game.parts.filter((other) => other !== part);
   const same = (at: number) => others.every((other) => `${other.of[at]}` === `${other.of[afterstate]}`);
@@ -54,12 +54,12 @@ export function alternatives(game: Game, part: Part, afterstate: number): number
   return [...new Set(values as number[])].sort((one, other) => one - other);
 }
 
-// Every value that a part has anywhere; of a list, every entry.
+// Return all values of a part, sorted; of a list, all entries.
 export function everyValue(part: Part): number[] {
   return [...new Set(part.of.flat())].sort((one, other) => one - other);
 }
 
-// The afterstate in which one part has another value and the rest is as near as can be to what it was; null if none has it.
+// Return the afterstate with another value of one part whose other parts differ least; null if there is none.
 export function changed(game: Game, afterstate: number, part: Part, value: number | number[]): number | null {
   let best: number | null = null;
   let least = Infinity;

@@ -1,4 +1,4 @@
-// Unpacks the text that `stb_gym.explorer.page` made: a header of facts in JSON, and arrays after it.
+// Unpack the text that `stb_gym.explorer.page` wrote: a header of facts in JSON, and arrays after it.
 
 export type Numbers =
   Int8Array | Uint8Array | Int16Array | Uint16Array | Int32Array | Uint32Array | Float32Array | Float64Array;

@@ -1,4 +1,4 @@
-// What is known of states, told of their afterstates: how often a turn comes there, and what is expected there of a throw.
+// Sums over the states of each afterstate: of visits, of costs, and of numbers weighted by the chances of the rolls.
 
 import { chanceOf, type Game, type Player } from "../data/game";
 import type { Mistake } from "./judging";
@@ -22,7 +22,7 @@ export function costsOfAfterstates(game: Game, mistakes: Mistake[]): Float64Arra
   return sums;
 }
 
-// How often two players move differently, at every state; the chance of it if one plays by chance.
+// Return the function from a state to the probability that two players move differently, for the most similar sampling.
 export function differ(game: Game, one: Player, other: Player): (state: number) => number {
   const chance = (player: Player, pair: number, state: number) =>
     player.pairs ? Number(player.pairs[state] === pair) : player.chances![pair];

@@ -1,4 +1,4 @@
-// How far a player is from perfect play, and where that is lost.
+// The regret of a player against perfect play, and the mistakes that add up to it.
 
 import { pairsOf, type Game, type Player } from "../data/game";
 import type { Solved } from "./solved";
@@ -6,11 +6,11 @@ import { playedAt } from "./sweep";
 
 export interface Mistake {
   state: number;
-  plays: number; // the pair taken most often, -1 if that is an illegal move
+  plays: number; // the player's most probable pair, -1 for an illegal move
   best: number;
-  visits: number; // in a turn
+  visits: number; // expected number in a turn
   loss: number;
-  cost: number; // what the state adds to the regret
+  cost: number; // visits * loss: the state's part of the regret
 }
 
 export interface Judged {

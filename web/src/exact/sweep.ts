@@ -1,58 +1,61 @@
-// Perfect play by backward induction, and what a player's moves amount to; the same passes as in `stb_gym.solver`.
+// Backward induction: perfect play, and the values, visits and losses of a player, as in `stb_gym.solver`.
 
-import { chanceOf, pairsOf, rollsAt, type Game, type Player } from "../data/game";
+import { chanceOf, pairsOf, rollsAt, stateOf, type Game, type Player } from "../data/game";
 
-// Utilities are equal that differ by no more than this share of them; see `TIE` in `stb_gym.solver`.
+// The relative difference up to which utilities count as equal, as in `stb_gym.solver.TIE`.
 const TIE = 1e-10;
 
 export interface Values {
   utility: Float64Array; // by final score
-  afterstate: Float64Array; // expected utility at every afterstate before its throw
-  state: Float64Array; // and at every state before its choice
-  scale: number; // the largest utility where there are some of both signs, else 0
+  afterstate: Float64Array; // expected utility of every afterstate, before its throw
+  state: Float64Array; // expected utility of every state, before its choice
+  scale: number; // the largest absolute utility if utilities have both signs, else 0
 }
 
-// The value of every afterstate and state if `choose` says what a state with pairs first to last is worth.
-type Choose = (afterstate: Float64Array, state: number, first: number, last: number) => number;
+// Returns the value of a state whose pairs go from `first` to before `last`, given the values of earlier afterstates.
+type Choose = (afterstateValues: Float64Array, state: number, first: number, last: number) => number;
 
+// Compute the values of all afterstates and states.
 function sweep(game: Game, utility: Float64Array, choose: Choose): Values {
-  const afterstate = new Float64Array(game.dice.length);
-  const state = new Float64Array(game.stateOrigin.length);
-  for (let at = 0; at < afterstate.length; at++) {
-    const { counts, total } = rollsAt(game, at);
-    const first = game.stateStart[at];
+  const afterstateValues = new Float64Array(game.dice.length);
+  const stateValues = new Float64Array(game.stateOrigin.length);
+  for (let afterstate = 0; afterstate < game.dice.length; afterstate++) {
+    const { counts, total } = rollsAt(game, afterstate);
     let sum = 0;
     for (let roll = 0; roll < counts.length; roll++) {
-      const [from, to] = [game.pairStart[first + roll], game.pairStart[first + roll + 1]];
-      state[first + roll] = from === to ? utility[game.score[at]] : choose(afterstate, first + roll, from, to);
-      sum += counts[roll] * state[first + roll];
+      const state = stateOf(game, afterstate, roll);
+      const [first, last] = [game.pairStart[state], game.pairStart[state + 1]];
+      stateValues[state] =
+        first === last ? utility[game.scoreIndex[afterstate]] : choose(afterstateValues, state, first, last);
+      sum += counts[roll] * stateValues[state];
     }
-    afterstate[at] = sum / total;
+    afterstateValues[afterstate] = sum / total;
   }
   const [low, high] = [Math.min(...utility), Math.max(...utility)];
-  return { utility, afterstate, state, scale: low < 0 && high > 0 ? Math.max(-low, high) : 0 };
+  const scale = low < 0 && high > 0 ? Math.max(-low, high) : 0;
+  return { utility, afterstate: afterstateValues, state: stateValues, scale };
 }
 
 export function solve(game: Game, utility: Float64Array): Values {
-  return sweep(game, utility, (afterstate, _, from, to) => {
+  return sweep(game, utility, (afterstateValues, _, first, last) => {
     let best = -Infinity;
-    for (let pair = from; pair < to; pair++) best = Math.max(best, afterstate[game.next[pair]]);
+    for (let pair = first; pair < last; pair++) best = Math.max(best, afterstateValues[game.next[pair]]);
     return best;
   });
 }
 
-// What the player's turns are worth, everywhere.
+// Compute the expected utility of a player at all afterstates and states.
 export function expected(game: Game, player: Player, utility: Float64Array): Values {
   const worst = Math.min(...utility);
-  return sweep(game, utility, (afterstate, state, from, to) => {
-    if (player.pairs) return player.pairs[state] < 0 ? worst : afterstate[game.next[player.pairs[state]]];
+  return sweep(game, utility, (afterstateValues, state, first, last) => {
+    if (player.pairs) return player.pairs[state] < 0 ? worst : afterstateValues[game.next[player.pairs[state]]];
     let sum = 0;
-    for (let pair = from; pair < to; pair++) sum += player.chances![pair] * afterstate[game.next[pair]];
+    for (let pair = first; pair < last; pair++) sum += player.chances![pair] * afterstateValues[game.next[pair]];
     return sum;
   });
 }
 
-// How often a turn comes to every state.
+// Compute the expected number of visits of a turn to every state.
 export function visits(game: Game, player: Player): Float64Array {
   const reached = new Float64Array(game.dice.length);
   const visited = new Float64Array(game.stateOrigin.length);
@@ -73,7 +76,7 @@ export function visits(game: Game, player: Player): Float64Array {
   return visited;
 }
 
-// What the player's choice loses at every state, if play were perfect afterwards.
+// Compute what the player's choice at every state loses against the best one, with perfect play afterwards.
 export function losses(game: Game, values: Values, { pairs, chances }: Player): Float64Array {
   const worst = Math.min(...values.utility);
   const lost = new Float64Array(values.state.length);
@@ -91,7 +94,7 @@ export function lossOf(game: Game, values: Values, pair: number, state: number):
   return Math.abs(lost) <= TIE * (values.scale || Math.abs(values.state[state])) ? 0 : lost;
 }
 
-// Who makes the first of the best moves at every state.
+// Return the player that makes the first of the optimal moves at every state.
 export function perfect(game: Game, values: Values): Player {
   const pairs = new Int32Array(values.state.length).fill(-1);
   for (let state = 0; state < pairs.length; state++) {
@@ -103,16 +106,16 @@ export function perfect(game: Game, values: Values): Player {
   return { ...game.optimum, how: "perfect play for what is wanted", pairs };
 }
 
-// The chances of all final scores of a player's turn, the best first.
+// Compute the probabilities of all final scores of a player's turn, the best score first.
 export function scoreChances(game: Game, visited: Float64Array): Float64Array {
   const chances = new Float64Array(game.scores.length);
   visited.forEach((often, state) => {
-    if (game.pairStart[state] === game.pairStart[state + 1]) chances[game.score[game.stateOrigin[state]]] += often;
+    if (game.pairStart[state] === game.pairStart[state + 1]) chances[game.scoreIndex[game.stateOrigin[state]]] += often;
   });
   return chances;
 }
 
-// The moves that a player makes at a state, with their chances.
+// Return the pairs of a player at a state with their probabilities.
 export function playedAt(game: Game, player: Player, state: number): Map<number, number> {
   if (player.pairs) return new Map([[player.pairs[state], 1]]);
   return new Map(pairsOf(game, state).map((pair) => [pair, player.chances![pair]]));

@@ -1,19 +1,19 @@
-// Q-learning of afterstate values: what a position is worth before its throw is learnt from sampled throws and final
-// scores alone. Sutton and Barto, Reinforcement Learning (2018): Q-learning is in section 6.5, afterstates in 6.8.
+// Q-learning of afterstate values from sampled throws and final scores alone. See Sutton and Barto, Reinforcement
+// Learning (2018): Q-learning is in section 6.5, afterstates are in 6.8.
 
 import { fractions } from "../data/dice";
 import { stateOf, rollsAt, type Game } from "../data/game";
 
 export interface Settings {
   explore: number; // the probability of a random move
-  rate: number | null; // the share of an error by which a value is corrected; null is one over the number of corrections
+  rate: number | null; // the learning rate; null is one over the number of corrections of a value
   seed: number;
 }
 
 export interface Learner {
-  values: Float64Array; // the estimated utility of every afterstate, 0 at first
-  episode: () => void; // plays a turn and learns from it
-  moves: () => Int32Array; // the greedy pair of every state, -1 where there is no move
+  values: Float64Array; // the estimated utility of every afterstate, initially 0
+  episode: () => void; // play a turn and learn from it
+  moves: () => Int32Array; // return the greedy pair of every state, -1 if there is no move
 }
 
 export function makeLearner(game: Game, utility: Float64Array, { explore, rate, seed }: Settings): Learner {
@@ -40,7 +40,7 @@ export function makeLearner(game: Game, utility: Float64Array, { explore, rate, 
       const { ofThrow } = rollsAt(game, afterstate);
       const state = stateOf(game, afterstate, ofThrow[drawn(ofThrow.length)]);
       const best = greedy(state);
-      if (best < 0) return correct(afterstate, utility[game.score[afterstate]]);
+      if (best < 0) return correct(afterstate, utility[game.scoreIndex[afterstate]]);
       correct(afterstate, values[game.next[best]]);
       const first = game.pairStart[state];
       const pair = chances() < explore ? first + drawn(game.pairStart[state + 1] - first) : best;

@@ -1,4 +1,4 @@
-// A learner with its curve: its exact regret, measured more and more rarely as the episodes go on.
+// A learner with its curve of exact regret. The intervals between measurements grow geometrically.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 import type { Player } from "../data/game";
@@ -8,14 +8,14 @@ import type { Session } from "../session";
 import { makeLearner, type Settings } from "./learner";
 
 export const MOST_EPISODES = 10_000_000;
-const BETWEEN = 1.1; // the ratio of the episodes of two measurements
-const AT_ONCE = 64; // episodes between two looks at the clock
+const BETWEEN = 1.1; // the ratio of the episodes of successive measurements
+const AT_ONCE = 64; // episodes between two calls of `until`
 
 export interface Measured {
   steps: number[]; // the episodes before each measurement
   regret: number[];
-  player: Player; // the greedy player at the last of them
-  estimate: number; // the utility that the learner expects at the start
+  player: Player; // the greedy player at the last measurement
+  estimate: number; // the learner's value of the start
 }
 
 export interface Lesson {
@@ -23,7 +23,7 @@ export interface Lesson {
   solved: Solved;
   episodes: ReadonlySignal<number>;
   measured: ReadonlySignal<Measured>;
-  learn: (episodes: number, until: () => boolean) => number; // returns for how many episodes there was time
+  learn: (episodes: number, until: () => boolean) => number; // return the number of episodes played
 }
 
 export function makeLesson(session: Session, solved: Solved, settings: Settings, name: string, colour: string): Lesson {

@@ -1,7 +1,7 @@
-// What the map may be coloured by: a number for every afterstate, and how strong a colour that is.
+// The quantities that can colour the map: a number for every afterstate, and the strength of its colour.
 
 import type { Player } from "../data/game";
-import { isChance, lossShown, percent, shown, unitOf, within } from "../exact/goals";
+import { isChance, lossShown, percent, shown, unitOf, clamped } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import { differ, expectedOfAfterstates, visitsOfAfterstates } from "../exact/afterstates";
 import { evenTicks, roundBetween } from "../parts/scales";
@@ -18,9 +18,9 @@ export interface Shade {
   words: string;
   hue: string;
   numbers: Float64Array; // by afterstate
-  least: number; // what is weakest
-  none?: string; // what afterstates are called that have nothing of it
-  power: number; // of the share of the greatest number; less than 1 shows small ones, too
+  smallest: number; // has the weakest colour
+  none?: string; // describes afterstates whose number is 0, which are pale
+  power: number; // of the share of the largest number; less than 1 makes small ones visible
   text: (number: number) => string;
   tick: (number: number) => string;
 }
@@ -42,7 +42,7 @@ export function shadeOf(
         words: unitOf(game, goal),
         hue: "value",
         numbers: values.afterstate,
-        least: Math.min(...values.afterstate.filter((_, afterstate) => !game.over[afterstate])),
+        smallest: Math.min(...values.afterstate.filter((_, afterstate) => !game.over[afterstate])),
         power: 1,
         text: (value) => shown(game, goal, value),
         tick: isChance(goal) ? percentTick : points(game.sign),
@@ -52,7 +52,7 @@ export function shadeOf(
         words: `met in a turn of ${player.name}`,
         hue: "often",
         numbers: visitsOfAfterstates(game, session.visits(player)),
-        least: 0,
+        smallest: 0,
         none: "never",
         power: 0.3,
         text: percent,
@@ -64,7 +64,7 @@ export function shadeOf(
         words: `lost by ${player.name} with the next throw`,
         hue: "lost",
         numbers: expectedOfAfterstates(game, (state) => losses[state]),
-        least: 0,
+        smallest: 0,
         none: "nothing",
         power: 0.5,
         text: (loss) => (loss ? `loses ${lossShown(goal, loss)}` : "loses nothing"),
@@ -76,7 +76,7 @@ export function shadeOf(
         words: `the chance that ${player.name} and ${other.name} move differently`,
         hue: "often",
         numbers: expectedOfAfterstates(game, differ(game, player, other)),
-        least: 0,
+        smallest: 0,
         none: "never",
         power: 0.6,
         text: percent,
@@ -85,19 +85,24 @@ export function shadeOf(
   }
 }
 
-const BETWEEN_TICKS = 0.16; // of the ramp
+const BETWEEN_TICKS = 0.16; // the least distance, as a share of the ramp
 
-// How strong a number is shown, from 0 to 1, if these afterstates are to be told apart; NaN if there is nothing of it.
-export function strengthOf({ numbers, least, none, power }: Shade, afterstates: number[]): (number: number) => number {
-  const most = afterstates.reduce((high, afterstate) => Math.max(high, numbers[afterstate]), least);
-  return (number) => (none && number === 0 ? NaN : within(0, (number - least) / (most - least || 1), 1) ** power);
+// Return the function from a number to the strength of its colour, from 0 to 1 over these afterstates; NaN is pale.
+export function strengthOf(
+  { numbers, smallest, none, power }: Shade,
+  afterstates: number[],
+): (number: number) => number {
+  const largest = afterstates.reduce((high, afterstate) => Math.max(high, numbers[afterstate]), smallest);
+  return (number) =>
+    none && number === 0 ? NaN : clamped(0, (number - smallest) / (largest - smallest || 1), 1) ** power;
 }
 
-// Round numbers along the ramp, far enough from each other to be read.
+// Return round numbers along the ramp, far enough apart to read them.
 export function ticksOf(shade: Shade, afterstates: number[]): { at: number; words: string }[] {
   const strength = strengthOf(shade, afterstates);
-  const most = afterstates.reduce((high, afterstate) => Math.max(high, shade.numbers[afterstate]), shade.least);
-  const round = shade.power === 1 ? evenTicks(shade.least, most, 7) : roundBetween(most / 1e4, most, [1, 2, 5]);
+  const largest = afterstates.reduce((high, afterstate) => Math.max(high, shade.numbers[afterstate]), shade.smallest);
+  const round =
+    shade.power === 1 ? evenTicks(shade.smallest, largest, 7) : roundBetween(largest / 1e4, largest, [1, 2, 5]);
   const ticks: { at: number; words: string }[] = [];
   for (const value of round.reverse()) {
     const at = strength(value);

@@ -1,6 +1,6 @@
-// All positions before a throw as small squares, a column for every score, the most visited ones lowest. It is a slider
-// for the keyboard and for those who hear it: arrows lead to the next position, and its words are read. Buttons do what
-// the arrows do, for fingers that are larger than a square.
+// All positions before a throw as small squares, with a column for every score and the most visited ones at the bottom.
+// For keyboards and screen readers it is a slider: arrow keys select the next position, and its text is read aloud.
+// Buttons do the same as the arrow keys, for fingers that are larger than a square.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { link } from "../address";
@@ -21,10 +21,10 @@ const ARROWS: Record<string, [words: string, sign: string, right: number, up: nu
 
 interface Props {
   label: string;
-  width: number; // in pixels, where there is room
-  strength: Float64Array; // by afterstate, from 0 to 1; NaN where there is nothing to show
-  hue: string; // of the style sheet: value, often or lost
-  order: Float64Array; // by afterstate: the greatest lie lowest
+  width: number; // in pixels on a wide screen
+  strength: Float64Array; // of the colour of each afterstate, from 0 to 1; NaN is pale
+  hue: string; // in the style sheet: value, often or lost
+  order: Float64Array; // by afterstate; the largest numbers are at the bottom
   selected: number;
   select: (afterstate: number) => void;
   says: (afterstate: number) => string;
@@ -32,9 +32,9 @@ interface Props {
 }
 
 interface Layout {
-  first: number; // the place of the score of the first column
-  columns: number[][]; // afterstates by column, the lowest first
-  place: Map<number, [number, number]>; // column and row of an afterstate
+  first: number; // the index of the score of the first column
+  columns: number[][]; // the afterstates of each column from bottom to top
+  cellOf: Map<number, [number, number]>; // the column and the row of each afterstate
   rows: number;
 }
 
@@ -55,7 +55,7 @@ export function AfterstateMap({ label, width, strength, hue, order, selected, se
     const row = Math.floor(((box.bottom - event.clientY) / box.height) * rows);
     return columns[column]?.[row];
   };
-  const beside = (right: number, up: number) => toward(layout, ...layout.place.get(selected)!, right, up);
+  const beside = (right: number, up: number) => toward(layout, ...layout.cellOf.get(selected)!, right, up);
   const step = (event: KeyboardEvent) => {
     if (!Object.hasOwn(ARROWS, event.key)) return;
     event.preventDefault();
@@ -132,19 +132,19 @@ export function AfterstateMap({ label, width, strength, hue, order, selected, se
 function layoutOf(game: Game, order: Float64Array): Layout {
   const all: number[][] = game.scores.map(() => []);
   game.afterstates.forEach((_, afterstate) => {
-    if (!game.over[afterstate]) all[game.score[afterstate]].push(afterstate);
+    if (!game.over[afterstate]) all[game.scoreIndex[afterstate]].push(afterstate);
   });
   const filled = all.flatMap((column, at) => (column.length ? [at] : []));
   const columns = all.slice(filled[0], filled.at(-1)! + 1);
-  const place = new Map<number, [number, number]>();
+  const cellOf = new Map<number, [number, number]>();
   columns.forEach((column, at) => {
     column.sort((one, other) => order[other] - order[one] || one - other);
-    column.forEach((afterstate, row) => place.set(afterstate, [at, row]));
+    column.forEach((afterstate, row) => cellOf.set(afterstate, [at, row]));
   });
-  return { first: filled[0], columns, place, rows: Math.max(...columns.map((column) => column.length)) };
+  return { first: filled[0], columns, cellOf, rows: Math.max(...columns.map((column) => column.length)) };
 }
 
-// The next position in a direction; columns without one that high are taken at their top, empty ones passed over.
+// Return the next position in a direction. Empty columns are skipped; in lower ones the top position is next.
 function toward({ columns }: Layout, column: number, row: number, right: number, up: number): number | undefined {
   if (up) return columns[column][row + up];
   for (let at = column + right; columns[at]; at += right) {
@@ -168,7 +168,7 @@ function draw(
   const names = ["--map-none", `--${hue}-weak`, `--${hue}-strong`, "--card", "--ink"];
   const [none, weak, strong, card, ink] = names.map((name) => resolved(canvas, name));
   const side = pixels * (1 - GAP);
-  for (const [afterstate, [column, row]] of layout.place) {
+  for (const [afterstate, [column, row]] of layout.cellOf) {
     const [x, y] = [column * pixels + (pixels - side) / 2, canvas.height - (row + 1) * pixels + (pixels - side) / 2];
     pen.globalAlpha = 1;
     pen.fillStyle = Number.isNaN(strength[afterstate]) ? none : weak;
@@ -189,7 +189,7 @@ function draw(
   }
 }
 
-// The colour that a CSS variable stands for, light or dark, as a canvas understands it.
+// Return the colour of a CSS variable in the current scheme, in a form that a canvas accepts.
 function resolved(canvas: HTMLCanvasElement, name: string): string {
   canvas.style.color = `var(${name})`;
   return getComputedStyle(canvas).color;

@@ -1,8 +1,9 @@
-// The name of a player beside its colour, which has the same hue in every picture of the library.
+// The name of a player beside a dot of its colour.
 
 import type { Look } from "../data/game";
 
-// A colour that contrasts with its ground: darker on paper than in the dark, where the optimum, which is black, is white.
+// Return a colour with enough contrast to the background: darker in the light scheme. The black of the optimum becomes
+// white in the dark scheme.
 export function inkOf(colour: string): string {
   return colour === "#000000" ? "var(--ink)" : `light-dark(color-mix(in srgb, ${colour} 75%, black), ${colour})`;
 }

@@ -1,4 +1,4 @@
-// A die, with pips where the face has them on a real one.
+// A die with pips; with a number if the face is above 6.
 
 const PIPS: Record<number, number[]> = {
   1: [4],

@@ -1,4 +1,4 @@
-// How far everybody is from perfect play, and the costliest mistake of each, which leads to its position.
+// The regret of every player and its costliest mistake, with a link to the position.
 
 import { stateInWords, positionOf, type Position } from "../data/game";
 import { lossShown, unitOf } from "../exact/goals";

@@ -1,4 +1,4 @@
-// The board: the parts of a position and the dice, on felt. With `change`, everything on it is a button.
+// The board: the parts of a position and the dice on felt. With `change`, all of them are buttons.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -11,14 +11,14 @@ import { Die } from "./Die";
 import type { Picking } from "./picking";
 
 export const TUMBLE_MS = 400;
-const FACE_MS = 70; // a tumbling die shows another face so often
+const FACE_MS = 70; // until a tumbling die shows another face
 
 interface Props {
   position: Position;
-  faces?: number[]; // the dice as they fell, where that is known
+  faces?: number[]; // of the throw; by default the first throw of the roll
   change?: (position: Position) => void;
-  tumbling?: boolean; // whether the dice roll
-  picking?: Picking | null; // what is listed, such as open tiles, can be picked for a move
+  tumbling?: boolean; // whether the dice are still rolling
+  picking?: Picking | null; // makes the entries of a list, such as the open tiles, buttons that pick a move
   children?: ComponentChildren; // more buttons below the dice
 }
 
@@ -147,13 +147,13 @@ function Dice({ position: { afterstate, roll }, faces, tumbling, change }: Props
     return () => clearInterval(timer);
   }, [tumbling]);
   const shown = tumbling ? random.value : (faces ?? (roll === null ? null : facesOf(game, afterstate, roll)));
-  const places = Array.from({ length: game.dice[afterstate] }, (_, place) => place);
-  const turned = (place: number) => {
-    const before = shown ?? places.map(() => 1);
-    const after = before.map((face, at) => (at === place && shown ? (face % game.faces) + 1 : face));
+  const indices = Array.from({ length: game.dice[afterstate] }, (_, index) => index);
+  const turned = (index: number) => {
+    const before = shown ?? indices.map(() => 1);
+    const after = before.map((face, at) => (at === index && shown ? (face % game.faces) + 1 : face));
     return { afterstate, roll: rollOf(game, afterstate, after) };
   };
-  const says = (place: number) => (shown ? `die ${place + 1} shows ${shown[place]}` : `die ${place + 1}, not thrown`);
+  const says = (index: number) => (shown ? `die ${index + 1} shows ${shown[index]}` : `die ${index + 1}, not thrown`);
   if (!change) {
     return (
       <div
@@ -167,17 +167,17 @@ function Dice({ position: { afterstate, roll }, faces, tumbling, change }: Props
               : `roll ${rollsAt(game, afterstate).words[roll]}`
         }
       >
-        {places.map((place) => (
-          <Die face={shown?.[place] ?? null} />
+        {indices.map((index) => (
+          <Die face={shown?.[index] ?? null} />
         ))}
       </div>
     );
   }
   return (
     <div class="dice" role="group" aria-label="dice">
-      {places.map((place) => (
-        <button aria-label={says(place)} onClick={() => change(turned(place))}>
-          <Die face={shown?.[place] ?? null} />
+      {indices.map((index) => (
+        <button aria-label={says(index)} onClick={() => change(turned(index))}>
+          <Die face={shown?.[index] ?? null} />
         </button>
       ))}
     </div>

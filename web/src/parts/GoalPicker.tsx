@@ -1,7 +1,7 @@
-// What a turn is played for: points, perfection, at most some points, or a round.
+// Choose the goal of a turn: points, perfection, a target score, or a round.
 
 import { address, go } from "../address";
-import { GOAL_WORDS, goalToWords, perfectPlace, type Goal } from "../exact/goals";
+import { GOAL_WORDS, goalToWords, perfectIndex, type Goal } from "../exact/goals";
 import { useSession } from "../session";
 
 export function GoalPicker() {
@@ -10,16 +10,16 @@ export function GoalPicker() {
   const goal = session.goal.value;
   const ask = (wanted: Goal) => {
     const { view, words } = address.value;
-    const others = Object.entries(words).filter(([name]) => !GOAL_WORDS.includes(name));
-    go(view, { ...Object.fromEntries(others), ...goalToWords(game, wanted) });
+    const rest = Object.entries(words).filter(([name]) => !GOAL_WORDS.includes(name));
+    go(view, { ...Object.fromEntries(rest), ...goalToWords(game, wanted) });
   };
-  const perfect = perfectPlace(game);
+  const perfect = perfectIndex(game);
   const middle = Math.max(perfect + 1, Math.min(game.scores.length - 1, perfect + 5));
-  const shut = goal.kind === "reach" && goal.place === perfect;
+  const shut = goal.kind === "reach" && goal.index === perfect;
   const choices: [string, boolean, Goal][] = [
     [`${game.best} points`, goal.kind === "score", { kind: "score" }],
-    [game.perfection, shut, { kind: "reach", place: perfect }],
-    [game.sign < 0 ? "at most …" : "at least …", goal.kind === "reach" && !shut, { kind: "reach", place: middle }],
+    [game.perfection, shut, { kind: "reach", index: perfect }],
+    [game.sign < 0 ? "at most …" : "at least …", goal.kind === "reach" && !shut, { kind: "reach", index: middle }],
     [
       "a round",
       goal.kind === "round",
@@ -38,18 +38,18 @@ export function GoalPicker() {
           </button>
         ))}
       </div>
-      {goal.kind === "reach" && !shut && <Target place={goal.place} ask={ask} />}
+      {goal.kind === "reach" && !shut && <Target index={goal.index} ask={ask} />}
       {goal.kind === "round" && <RoundChoice goal={goal} ask={ask} />}
     </div>
   );
 }
 
-function Target({ place, ask }: { place: number; ask: (goal: Goal) => void }) {
+function Target({ index, ask }: { index: number; ask: (goal: Goal) => void }) {
   const { game } = useSession();
   return (
     <label>
       the target{" "}
-      <select value={place} onChange={(event) => ask({ kind: "reach", place: Number(event.currentTarget.value) })}>
+      <select value={index} onChange={(event) => ask({ kind: "reach", index: Number(event.currentTarget.value) })}>
         {game.goals.map((words, at) => (
           <option value={at}>{words}</option>
         ))}
@@ -60,11 +60,11 @@ function Target({ place, ask }: { place: number; ask: (goal: Goal) => void }) {
 
 function RoundChoice({ goal, ask }: { goal: Goal & { kind: "round" }; ask: (goal: Goal) => void }) {
   const { game } = useSession();
-  const most = game.leads.players - 1;
+  const others = game.leads.players - 1;
   const change = (changes: Partial<Goal & { kind: "round" }>) => {
     const wanted = { ...goal, ...changes };
-    wanted.after = Math.min(wanted.after, wanted.lead === null ? most : most - 1);
-    wanted.holders = wanted.lead === null ? 0 : Math.max(1, Math.min(wanted.holders, most - wanted.after));
+    wanted.after = Math.min(wanted.after, wanted.lead === null ? others : others - 1);
+    wanted.holders = wanted.lead === null ? 0 : Math.max(1, Math.min(wanted.holders, others - wanted.after));
     ask(wanted);
   };
   const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at);
@@ -88,7 +88,7 @@ function RoundChoice({ goal, ask }: { goal: Goal & { kind: "round" }; ask: (goal
         <label>
           held by{" "}
           <select value={goal.holders} onChange={(event) => change({ holders: Number(event.currentTarget.value) })}>
-            {numbers(1, most - goal.after).map((count) => (
+            {numbers(1, others - goal.after).map((count) => (
               <option value={count}>{count}</option>
             ))}
           </select>
@@ -97,7 +97,7 @@ function RoundChoice({ goal, ask }: { goal: Goal & { kind: "round" }; ask: (goal
       <label>
         players after you{" "}
         <select value={goal.after} onChange={(event) => change({ after: Number(event.currentTarget.value) })}>
-          {numbers(0, goal.lead === null ? most : most - 1).map((count) => (
+          {numbers(0, goal.lead === null ? others : others - 1).map((count) => (
             <option value={count}>{count}</option>
           ))}
         </select>

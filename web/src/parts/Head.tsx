@@ -1,4 +1,4 @@
-// The head of a table: what its columns are called, and which of them hold numbers.
+// The head of a table: the names of its columns, and which hold numbers.
 
 export function Head({ columns }: { columns: [words: string, kind?: "number"][] }) {
   return (

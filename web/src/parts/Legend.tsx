@@ -1,10 +1,10 @@
-// What the colours of a map stand for.
+// The legend of a map: a ramp of colours with numbers.
 
 interface Props {
   hue: string;
   title: string;
   ticks: { at: number; words: string }[]; // from 0 to 1
-  none?: string; // what a pale square means, where there are any
+  none?: string; // the meaning of a pale square, if there are any
 }
 
 export function Legend({ hue, title, ticks, none }: Props) {

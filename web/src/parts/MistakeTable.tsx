@@ -1,4 +1,4 @@
-// The mistakes of a player that cost most; each links to its position in the analysis.
+// A table of a player's costliest mistakes, with links to the positions in the analysis.
 
 import { link } from "../address";
 import { moveInWords, stateInWords, positionOf } from "../data/game";

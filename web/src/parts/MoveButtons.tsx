@@ -1,4 +1,4 @@
-// The moves there are, as buttons, without a word of how good they are.
+// Buttons of the legal moves, without their values.
 
 import { pairsOf, moveInWords } from "../data/game";
 import { useSession } from "../session";

@@ -1,4 +1,4 @@
-// Every move at a state: what it is worth and loses, what chance of perfection it leaves, and who makes it.
+// A table of the moves at a state: the value and the loss of each, its chance of perfection, and who makes it.
 
 import { pairsOf, moveInWords, type Player } from "../data/game";
 import { gradeOf, isChance, lossShown, percent, shown, unitOf } from "../exact/goals";
@@ -12,7 +12,7 @@ interface Props {
   state: number;
   solved: Solved;
   players: Player[];
-  chosen?: number; // the pair that the player chose
+  chosen?: number; // the player's pair
   take?: (pair: number) => void;
 }
 
@@ -21,7 +21,7 @@ export function Moves({ state, solved, players, chosen, take }: Props) {
   const { goal, values } = solved;
   const loss = (pair: number) => lossOf(game, values, pair, state);
   const pairs = pairsOf(game, state).sort((one, other) => loss(one) - loss(other) || one - other);
-  const most = Math.max(...pairs.map(loss), 1e-12);
+  const largest = Math.max(...pairs.map(loss), 1e-12);
   return (
     <table class="stacked">
       <caption>What every move is worth: {unitOf(game, goal)}</caption>
@@ -43,10 +43,10 @@ export function Moves({ state, solved, players, chosen, take }: Props) {
                 {take ? <button onClick={() => take(pair)}>{moveInWords(game, pair)}</button> : moveInWords(game, pair)}
                 {chosen === pair && <small> your move</small>}
               </th>
-              <td class="number worth">{shown(game, goal, values.afterstate[next])}</td>
+              <td class="number">{shown(game, goal, values.afterstate[next])}</td>
               <td class="number loss">
                 {loss(pair) === 0 ? "best" : lossShown(goal, loss(pair))}
-                <i style={{ width: `${(100 * loss(pair)) / most}%` }} />
+                <i style={{ width: `${(100 * loss(pair)) / largest}%` }} />
               </td>
               <td class="number chance" data-label={game.perfection}>
                 {percent(solved.perfection[next])}

@@ -1,4 +1,4 @@
-// Positions one after the other: choose a move, then see what every move is worth. Keeps the score.
+// A quiz of positions: choose a move, then see the values of all moves. It counts right answers and the loss.
 
 import { useSignal } from "@preact/signals";
 import { facesOf } from "../data/dice";
@@ -14,7 +14,7 @@ import { usePicking } from "./picking";
 
 interface Props {
   solved: Solved;
-  draw: (asked: number) => number | null; // the state of a question, null after the last one
+  draw: (asked: number) => number | null; // returns the state of a question, null after the last one
   answered?: (right: boolean) => void;
 }
 

@@ -1,4 +1,4 @@
-// How the regret of trainings falls: both axes logarithmic, a line for each, and a cursor where one looks.
+// A chart of the regret of trainings by steps, with logarithmic axes, a line for each training, and a cursor.
 
 import type { Look } from "../data/game";
 import { inkOf } from "./Badge";
@@ -13,12 +13,12 @@ export interface Line extends Look {
 }
 
 interface Props {
-  room: number; // pixels of width, where the screen is wide
+  room: number; // the width in pixels on a wide screen
   lines: Line[];
   cursor?: number; // a number of steps
-  pick?: (steps: number) => void; // called when a visitor points at the chart
-  levels?: { words: string; regret: number }[]; // to compare with
-  counted: string; // what the steps are called
+  pick?: (steps: number) => void; // called when the visitor points at the chart
+  levels?: { words: string; regret: number }[]; // horizontal lines
+  counted: string; // the name of the steps
   unit: string; // of the regret
 }
 
@@ -31,7 +31,7 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
   const up = logAxis([...lines.flatMap(({ regret }) => regret), ...levels.map(({ regret }) => regret)], true);
   const x = (steps: number) => LEFT + across.at(steps) * (width - LEFT - RIGHT);
   const y = (regret: number) => HEIGHT - BOTTOM - up.at(regret) * (HEIGHT - TOP - BOTTOM);
-  const left = (level: number) => lines.every(({ regret: [first] }) => first > 4 * level); // where lines are not yet
+  const left = (level: number) => lines.every(({ regret: [first] }) => first > 4 * level); // no line begins near it
   const says = lines.map(({ name, steps, regret }) => {
     const at = latest(steps, cursor);
     return `${name} loses ${regretShown(regret[at])} after ${countShown(steps[at])} ${counted}`;
@@ -39,9 +39,9 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
   const point = (event: PointerEvent) => {
     if (!pick || (event.type === "pointermove" && !event.buttons)) return;
     const box = (event.currentTarget as Element).getBoundingClientRect();
-    const place = ((event.clientX - box.left) / box.width) * width;
+    const pointed = ((event.clientX - box.left) / box.width) * width;
     const all = lines.flatMap(({ steps }) => steps).sort((one, other) => one - other);
-    pick(all[latest(all.map(x), place)]);
+    pick(all[latest(all.map(x), pointed)]);
   };
   return (
     <svg
@@ -103,7 +103,7 @@ export function RegretChart({ room, lines, cursor, pick, levels = [], counted, u
   );
 }
 
-// The place of the last measurement at or before some number of steps; of the first one if there is none.
+// Return the index of the last measurement at or before a number of steps; 0 if there is none.
 export function latest(steps: number[], cursor = Infinity): number {
   return Math.max(0, steps.filter((step) => step <= cursor).length - 1);
 }

@@ -1,4 +1,4 @@
-// Every roll that may come next, with its chance, its worth and the best move.
+// A table of the rolls that may come next, with their chances, values and best moves.
 
 import { moveInWords, stateOf, rollsAt } from "../data/game";
 import { percent, shown, unitOf } from "../exact/goals";
@@ -6,7 +6,7 @@ import type { Solved } from "../exact/solved";
 import { useSession } from "../session";
 import { Head } from "./Head";
 
-const FEW = 36; // rolls are told in their own order, more by what they are worth
+const FEW = 36; // rolls that stay in their own order; more are sorted by value
 
 interface Props {
   afterstate: number;
@@ -18,9 +18,9 @@ export function RollsTable({ afterstate, solved, take }: Props) {
   const { game } = useSession();
   const { words, counts, total } = rollsAt(game, afterstate);
   const { goal, values, perfect } = solved;
-  const worth = (roll: number) => values.state[stateOf(game, afterstate, roll)];
+  const valueOf = (roll: number) => values.state[stateOf(game, afterstate, roll)];
   const rolls = words.map((_, roll) => roll);
-  if (words.length > FEW) rolls.sort((one, other) => worth(other) - worth(one));
+  if (words.length > FEW) rolls.sort((one, other) => valueOf(other) - valueOf(one));
   return (
     <table>
       <caption>

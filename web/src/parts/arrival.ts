@@ -1,4 +1,4 @@
-// After a link or a tab leads to another view, the focus is on its heading, for keyboards and screen readers.
+// Focus the heading after a link leads to another view, for keyboards and screen readers.
 
 import { useEffect, useRef } from "preact/hooks";
 import { address } from "../address";

@@ -1,9 +1,9 @@
-// Keyboards and screen readers go on at a sensible place when the button that was used is gone.
+// Move the focus when the focused button disappears, for keyboards and screen readers.
 
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
-// Focus an element (or the first button in it) when `moment` changes and is true, if the focus was lost by that.
+// Focus an element, or the first button in it, when `moment` becomes another true value and nothing has the focus.
 export function useLostFocus<E extends HTMLElement>(moment: unknown): RefObject<E | null> {
   const element = useRef<E>(null);
   useLayoutEffect(() => {

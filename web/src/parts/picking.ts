@@ -1,5 +1,5 @@
-// Moves by the tiles on the board: those that are picked say which moves are meant, and a move that is meant for certain
-// is made. That takes no rule: a move is known by the tiles that are there before it and not after it.
+// Choose moves by tiles on the board. The picked tiles leave some moves; once they determine one, it is made. This
+// needs no rules: a move takes the tiles that are open before it and not after it.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect } from "preact/hooks";
@@ -9,15 +9,15 @@ import { useSession } from "../session";
 export interface Picking {
   picked: number[];
   pick: (tile: number) => void;
-  why: (tile: number) => string; // why a tile cannot be picked, "" if it can
-  refused: string; // what was said of the tile that was tried last
+  why: (tile: number) => string; // returns why a tile cannot be picked, "" if it can
+  refused: string; // why the last tile could not be picked
 }
 
 interface Choice extends Picking {
-  meant: number[]; // the pairs that take all tiles picked so far
+  meant: number[]; // the pairs that take all picked tiles
 }
 
-// Pick tiles at a state; `asleep` says why nothing can be picked at an afterstate without one.
+// Pick tiles at a state; `asleep` is the reason why no tile can be picked if the state is null.
 export function usePicking(
   afterstate: number,
   state: number | null,
@@ -26,9 +26,9 @@ export function usePicking(
 ): Choice | null {
   const { game } = useSession();
   const nothing = { afterstate, state, tiles: [] as number[], refused: "" };
-  const said = useSignal(nothing);
+  const selection = useSignal(nothing);
   useLayoutEffect(() => {
-    said.value = nothing; // even if one comes back here
+    selection.value = nothing; // also after a return to this state
   }, [afterstate, state]);
   const part = game.parts.find(({ listed }) => listed);
   if (!part) return null;
@@ -36,8 +36,8 @@ export function usePicking(
   const taken = (pair: number) => here.filter((tile) => !(part.of[game.next[pair]] as number[]).includes(tile));
   const taking = (tiles: number[]) =>
     state === null ? [] : pairsOf(game, state).filter((pair) => tiles.every((tile) => taken(pair).includes(tile)));
-  const same = said.value.afterstate === afterstate && said.value.state === state;
-  const picked = same ? said.value.tiles : [];
+  const same = selection.value.afterstate === afterstate && selection.value.state === state;
+  const picked = same ? selection.value.tiles : [];
   const why = (tile: number) => {
     if (!here.includes(tile)) return `Tile ${tile} is shut.`;
     if (state === null) return asleep;
@@ -51,9 +51,9 @@ export function usePicking(
     const reason = why(tile);
     const tiles = picked.includes(tile) ? picked.filter((other) => other !== tile) : [...picked, tile];
     const meant = taking(tiles);
-    if (reason) said.value = { afterstate, state, tiles: picked, refused: reason };
+    if (reason) selection.value = { afterstate, state, tiles: picked, refused: reason };
     else if (meant.length === 1 && taken(meant[0]).length === tiles.length) take(meant[0]);
-    else said.value = { afterstate, state, tiles, refused: "" };
+    else selection.value = { afterstate, state, tiles, refused: "" };
   };
-  return { picked, pick, why, refused: same ? said.value.refused : "", meant: taking(picked) };
+  return { picked, pick, why, refused: same ? selection.value.refused : "", meant: taking(picked) };
 }

@@ -1,19 +1,19 @@
-// Axes of charts: where a number stands, from 0 to 1, and the round numbers that are written there.
+// Axes of charts: the position of a number, from 0 to 1, and the round numbers of the ticks.
 
 export interface Axis {
   at: (value: number) => number;
   ticks: number[];
 }
 
-const OF_ZERO = 0.07; // the share of a logarithmic axis below its least number, if zero has to stand there
+const OF_ZERO = 0.07; // the share of a logarithmic axis below its smallest positive number, if there is a zero
 
-// A logarithmic axis; `round` extends it to whole powers of ten. Zero stands at its very beginning.
+// Return a logarithmic axis; `round` extends it to whole powers of ten. Zero is at its beginning.
 export function logAxis(values: number[], round: boolean): Axis {
   const positive = values.filter((value) => value > 0);
-  const [least, most] = positive.length ? [Math.min(...positive), Math.max(...positive)] : [1, 10];
+  const [smallest, largest] = positive.length ? [Math.min(...positive), Math.max(...positive)] : [1, 10];
   const outwards = round ? [Math.floor, Math.ceil] : [Number, Number];
-  const low = outwards[0](Math.log10(least));
-  const high = Math.max(outwards[1](Math.log10(most)), low + (round ? 1 : 0));
+  const low = outwards[0](Math.log10(smallest));
+  const high = Math.max(outwards[1](Math.log10(largest)), low + (round ? 1 : 0));
   const begin = positive.length < values.length ? OF_ZERO : 0;
   const at = (value: number) => (value > 0 ? begin + ((1 - begin) * (Math.log10(value) - low)) / (high - low || 1) : 0);
   const decades = roundBetween(10 ** low, 10 ** high, [1]);
@@ -21,7 +21,7 @@ export function logAxis(values: number[], round: boolean): Axis {
   return { at, ticks: begin ? [0, ...ticks] : ticks };
 }
 
-// The products of powers of ten and some digits between two positive numbers.
+// Return the products of powers of ten and some digits between two positive numbers.
 export function roundBetween(low: number, high: number, digits: number[]): number[] {
   const found: number[] = [];
   for (let power = Math.floor(Math.log10(low)); power <= Math.log10(high) + 1e-9; power++) {
@@ -30,13 +30,13 @@ export function roundBetween(low: number, high: number, digits: number[]): numbe
   return found.filter((value) => value >= low * (1 - 1e-9) && value <= high * (1 + 1e-9));
 }
 
-// Round numbers at equal distances, about as many as wanted.
+// Return about as many round numbers as wanted, at equal distances.
 export function evenTicks(low: number, high: number, wanted: number): number[] {
   if (!(high > low)) return [low];
   const [step] = roundBetween((high - low) / wanted, high - low, [1, 2, 5]);
   const first = Math.ceil(low / step - 1e-9);
   const count = Math.floor(high / step + 1e-9) - first + 1;
-  return Array.from({ length: count }, (_, place) => Number(((first + place) * step).toPrecision(12)));
+  return Array.from({ length: count }, (_, index) => Number(((first + index) * step).toPrecision(12)));
 }
 
 export function countShown(count: number): string {

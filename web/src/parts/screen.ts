@@ -1,4 +1,4 @@
-// Whether the screen is narrow or dark, whether its colours are the system's, and whether its user wants no motion.
+// Properties of the screen: narrow, dark, reduced motion, and colours forced by the system.
 
 import { signal, type ReadonlySignal } from "@preact/signals";
 

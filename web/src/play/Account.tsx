@@ -1,4 +1,4 @@
-// The account of a game: luck and choices, every step, and the mistakes by how serious they are.
+// The account of a game: the sums of luck and choices, every step, and the number of mistakes of each grade.
 
 import { AccountChart } from "./AccountChart";
 import { GRADES, shown, signed, unitOf, type Goal, type Grade } from "../exact/goals";

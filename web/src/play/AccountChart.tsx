@@ -1,4 +1,4 @@
-// What a game was worth: a bar for every throw and every choice, from what it was worth before to after. Up is good.
+// The value of a game over time: a bar for every throw and choice, from the value before to the value after it.
 
 import type { Event } from "./events";
 import { shown, signed, type Goal } from "../exact/goals";
@@ -10,10 +10,10 @@ const [HEIGHT, LEFT, RIGHT, TOP, BOTTOM] = [250, 56, 10, 12, 26];
 export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) {
   const { game } = useSession();
   const width = narrow.value ? 360 : 640;
-  const worths = events.flatMap(({ before, after }) => [before, after]);
-  const [low, high] = [Math.min(...worths), Math.max(...worths)];
+  const values = events.flatMap(({ before, after }) => [before, after]);
+  const [low, high] = [Math.min(...values), Math.max(...values)];
   const room = (high - low) * 0.06 || 1;
-  const y = (worth: number) => TOP + ((high + room - worth) / (high - low + 2 * room)) * (HEIGHT - TOP - BOTTOM);
+  const y = (value: number) => TOP + ((high + room - value) / (high - low + 2 * room)) * (HEIGHT - TOP - BOTTOM);
   const slot = (width - LEFT - RIGHT) / events.length;
   const ticks = ticksBetween(low, high);
   const says = events.map(({ kind, words, before, after }) => `${words}: ${kind} ${signed(goal, after - before)}`);
@@ -24,11 +24,11 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
       role="img"
       aria-label={`What the game was worth. ${says.join("; ")}`}
     >
-      {ticks.map((worth) => (
+      {ticks.map((value) => (
         <g class="tick">
-          <line x1={LEFT} x2={width - RIGHT} y1={y(worth)} y2={y(worth)} />
-          <text x={LEFT - 8} y={y(worth) + 4} text-anchor="end">
-            {shown(game, goal, worth).replace(/\.?0+(?=%?$)/, "")}
+          <line x1={LEFT} x2={width - RIGHT} y1={y(value)} y2={y(value)} />
+          <text x={LEFT - 8} y={y(value) + 4} text-anchor="end">
+            {shown(game, goal, value).replace(/\.?0+(?=%?$)/, "")}
           </text>
         </g>
       ))}
@@ -58,9 +58,9 @@ export function AccountChart({ events, goal }: { events: Event[]; goal: Goal }) 
   );
 }
 
-// Round numbers between two, about five of them.
+// Return about five round numbers between two numbers.
 function ticksBetween(low: number, high: number): number[] {
-  const rough = Math.max((high - low) / 5, 0.001); // no finer than the labels
+  const rough = Math.max((high - low) / 5, 0.001); // labels show three decimal places
   const power = 10 ** Math.floor(Math.log10(rough));
   const step = power * [1, 2, 5, 10].find((factor) => factor * power >= 0.7 * rough)!;
   const first = Math.ceil(low / step);

@@ -1,4 +1,4 @@
-// Paper that falls once on the board of a perfect score; its style lets it lie where no motion is wanted.
+// Confetti that falls once on the board of a perfect score. It does not move if the visitor asks for reduced motion.
 
 const PIECES = 24;
 const COLOURS = ["#f2c95e", "#e14b0f", "#8787ff", "#7fd1b0"];

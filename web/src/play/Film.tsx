@@ -1,4 +1,4 @@
-// A turn throw by throw, as it is played by somebody else or was played before.
+// A turn, shown throw by throw: of an opponent, or of a game that is replayed.
 
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
@@ -9,7 +9,7 @@ import { still } from "../parts/screen";
 import { useSession } from "../session";
 import type { Step, Turn } from "./game";
 
-// Every step has three frames: the dice roll, they lie, and the move is made.
+// Every step has three frames: the dice tumble, the dice have fallen, and the move is made.
 const [FRAMES, LIE, MADE] = [3, 1, 2];
 const PAUSE_MS = [TUMBLE_MS, 800, 900];
 
@@ -19,7 +19,7 @@ interface Reel {
   show: (frame: number) => void;
 }
 
-// Show the frames of a turn one after the other while `running`.
+// Advance through the frames of a turn while `running`.
 export function useReel({ steps }: Turn, from: number, running: boolean, ended: () => void): Reel {
   const at = useSignal(from);
   const last = FRAMES * steps.length;
@@ -46,8 +46,8 @@ interface FilmProps {
 export function Film({ title, turn, frame, note, buttons, children }: FilmProps) {
   const { game } = useSession();
   const { steps, end } = turn;
-  const place = Math.floor(frame / FRAMES);
-  const step = steps[place];
+  const index = Math.floor(frame / FRAMES);
+  const step = steps[index];
   const made = step !== undefined && frame % FRAMES === MADE && step.pair >= 0;
   const position: Position = { afterstate: end, roll: null };
   if (step) position.afterstate = made ? game.next[step.pair] : step.afterstate;
@@ -71,13 +71,13 @@ export function Film({ title, turn, frame, note, buttons, children }: FilmProps)
   );
 }
 
-// The throws and moves of a turn as a list, as far as they were shown.
+// A list of the throws and moves of a turn up to the frame `shown`.
 export function Steps({ steps, shown = Infinity, note }: { steps: Step[]; shown?: number; note?: FilmProps["note"] }) {
   const { game } = useSession();
   return (
     <ol class="steps" aria-live="polite">
-      {steps.map((step, place) => {
-        const frame = shown - FRAMES * place;
+      {steps.map((step, index) => {
+        const frame = shown - FRAMES * index;
         if (frame < LIE) return null;
         return (
           <li>

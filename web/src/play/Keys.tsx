@@ -1,4 +1,4 @@
-// Keys for everything in a game, and the list of them.
+// The keys of a game, and a dialog that lists them.
 
 import { useSignal } from "@preact/signals";
 import { useLayoutEffect, useRef } from "preact/hooks";
@@ -6,16 +6,16 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 export interface Key {
   key: string; // as in a KeyboardEvent
   words: string;
-  press?: () => void; // if it can be pressed now
+  press?: () => void; // undefined while the key does nothing
 }
 
 interface Props {
   keys: Key[];
-  number: string; // what digits do
+  number: string; // describes what digits do
   enterNumber: (number: number) => void;
 }
 
-const MOST = 36; // letters stand for numbers from ten on, where they have no meaning of their own
+const RADIX = 36; // letters are numbers from ten on, unless they are keys themselves
 const ELSEWHERE = "input, select, textarea, dialog, summary, [role=slider]";
 
 export function Keys({ keys, number, enterNumber }: Props) {
@@ -28,7 +28,7 @@ export function Keys({ keys, number, enterNumber }: Props) {
       if (!on.value || event.ctrlKey || event.altKey || event.metaKey || target.closest(ELSEWHERE)) return;
       if (event.key === "Enter" && target.closest("a, button")) return;
       const known = all.find(({ key }) => key.toLowerCase() === event.key.toLowerCase());
-      const typed = event.key.length === 1 ? Number.parseInt(event.key, MOST) : NaN;
+      const typed = event.key.length === 1 ? Number.parseInt(event.key, RADIX) : NaN;
       if (known) known.press?.();
       else if (typed > 0) enterNumber(typed);
       else return;

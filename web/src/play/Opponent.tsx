@@ -1,4 +1,4 @@
-// The opponent's turn before the player's eyes.
+// A replay of the opponent's turn.
 
 import type { Turn } from "./game";
 import { Film, useReel } from "./Film";

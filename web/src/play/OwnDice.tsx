@@ -1,11 +1,11 @@
-// The dice of a real throw, entered face by face.
+// Buttons to enter the faces of real dice, one after the other.
 
 import { Die } from "../parts/Die";
 import { useLostFocus } from "../parts/focus";
 import { useSession } from "../session";
 
 interface Props {
-  dice: number; // how many there are
+  dice: number; // the number of dice
   entered: number[];
   enter: (face: number) => void;
 }

@@ -1,4 +1,4 @@
-// A game that was played, step by step with what the coach says of every move.
+// A replay of a game, step by step, with the coach's comment on every move.
 
 import { useSignal } from "@preact/signals";
 import { moveInWords } from "../data/game";
@@ -29,12 +29,12 @@ export function Replay({ title, played: { mine, solved }, events, leave }: Props
     show(frame + frames);
   };
   const note = (step: Step) => {
-    const places = events.flatMap(({ state }, at) => (state === step.state ? [at] : []));
-    const choice = events[places[0]];
+    const indices = events.flatMap(({ state }, at) => (state === step.state ? [at] : []));
+    const choice = events[indices[0]];
     if (!choice) return null;
     const lost = choice.before - choice.after;
     const best = moveInWords(game, solved.perfect.pairs![step.state]);
-    const luck = events[places[0] - 1];
+    const luck = events[indices[0] - 1];
     return (
       <small class={choice.grade}>
         luck {signed(solved.goal, luck.after - luck.before)};{" "}

@@ -1,4 +1,4 @@
-// Against whom, who begins, what the coach says when, and the seed of the dice. A change begins the game anew.
+// The opponent, who begins, when the coach speaks, and the seed of the dice. All but the coach restart the game.
 
 import { useSession } from "../session";
 import { COACH, type Setup } from "./game";

@@ -1,4 +1,4 @@
-// A game in a few lines to send to somebody, with a link that replays it.
+// A short text about a game to share, with a link that replays it.
 
 import { useSignal } from "@preact/signals";
 import { link, type Words } from "../address";
@@ -25,7 +25,7 @@ export function Share({ words, ...asked }: { setup: Setup; played: Played; event
       try {
         return await navigator.share({ text, url });
       } catch (error) {
-        if ((error as Error).name === "AbortError") return; // the person changed their mind
+        if ((error as Error).name === "AbortError") return; // the player closed the dialog
       }
     }
     if (navigator.clipboard) await copy();
@@ -63,7 +63,7 @@ function shareText(game: Game, { setup, played, events }: { setup: Setup; played
       : `my choices lost ${lossShown(solved.goal, -choice)}${unit}`;
   return [
     `${game.introduction}${day && !setup.own ? `, dice of ${day}` : ""}`,
-    `${game.points[game.score[mine.end]]}${theirs ? `; ${nameOf(game, setup.against!)}: ${game.points[game.score[theirs.end]]}` : ""}`,
+    `${game.points[game.scoreIndex[mine.end]]}${theirs ? `; ${nameOf(game, setup.against!)}: ${game.points[game.scoreIndex[theirs.end]]}` : ""}`,
     `luck ${signed(solved.goal, luck)}, ${choices}`,
     events.map(({ grade }) => (grade ? BLOCKS[grade] : "")).join(""),
   ].join("\n");

@@ -1,4 +1,4 @@
-// What the game is, in a few words, and the kinds of games that one can begin.
+// A short introduction of the game, and buttons for the kinds of games to begin.
 
 import { useSession } from "../session";
 import { anySeed, dayOf, seedOfToday, type Setup } from "./game";

@@ -1,4 +1,4 @@
-// What a person did in this game so far, in a few numbers.
+// The player's statistics of this game.
 
 import { useSession } from "../session";
 

@@ -1,7 +1,7 @@
-// What a game was worth from throw to throw: what luck did, and what choices did.
+// The events of a game, each with the value of the game before and after it. A throw is luck, a move is a choice.
 
 import { moveInWords, type Game } from "../data/game";
-import { gradeOf, perfectPlace, type Grade } from "../exact/goals";
+import { gradeOf, perfectIndex, type Grade } from "../exact/goals";
 import { lossOf } from "../exact/sweep";
 import type { Result } from "../statistics";
 import { share, type Played } from "./game";
@@ -9,9 +9,9 @@ import { share, type Played } from "./game";
 export interface Event {
   kind: "luck" | "choice";
   words: string;
-  before: number; // worth, as a utility
+  before: number; // the value of the game, as a utility
   after: number;
-  state?: number; // of a choice
+  state?: number; // these three are those of a choice
   pair?: number;
   grade?: Grade;
 }
@@ -40,10 +40,10 @@ export function eventsOf(game: Game, { solved, mine, theirs, over }: Played, sec
     });
   }
   if (over && theirs && !second) {
-    const before = values.utility[game.score[mine.end]];
+    const before = values.utility[game.scoreIndex[mine.end]];
     events.push({
       kind: "luck",
-      words: `the other one: ${game.points[game.score[theirs.end]]}`,
+      words: `the opponent: ${game.points[game.scoreIndex[theirs.end]]}`,
       before,
       after: share(game, mine, theirs),
     });
@@ -57,14 +57,14 @@ export function totals(events: Event[]): Record<Event["kind"], number> {
   return { luck: sum("luck"), choice: sum("choice") };
 }
 
-// What counts of a game that is over.
+// Return the numbers of a finished game that the statistics count.
 export function resultOf(game: Game, played: Played, second: boolean): Result {
   const { mine, theirs, solved } = played;
   const { luck, choice } = totals(eventsOf(game, played, second));
-  const place = game.score[mine.end];
+  const index = game.scoreIndex[mine.end];
   return {
-    points: game.scores[place],
-    perfect: place <= perfectPlace(game),
+    points: game.scores[index],
+    perfect: index <= perfectIndex(game),
     account: solved.goal.kind === "score" ? { luck, lost: -choice } : null,
     won: theirs && share(game, mine, theirs) === 1,
   };

@@ -1,4 +1,4 @@
-// A game, computed from the address: who plays, the seed of the dice, and the player's moves so far.
+// A game, computed from the address: the opponent, the seed of the dice, and the player's moves so far.
 
 import type { Words } from "../address";
 import { areDice, fractions, rollOf, thrown } from "../data/dice";
@@ -9,19 +9,19 @@ import type { Solved } from "../exact/solved";
 import type { Session } from "../session";
 
 export const COACH = { during: "after every move", after: "at the end", never: "never" };
-const [MINE, THEIRS, CHOICES] = [1, 2, 3]; // the player's dice, the opponent's, and the opponent's choices
+const [MINE, THEIRS, CHOICES] = [1, 2, 3]; // random streams: the player's dice, the opponent's dice and choices
 const FIRST_PLAYER: Goal = { kind: "round", ties: "split", lead: null, holders: 0, after: 1 };
 
 export interface Setup {
   seed: number;
-  own: number[][] | null; // throws of real dice that replace those of the seed
-  against: string | null; // the name of a player
-  second: boolean; // whether the other one begins
+  own: number[][] | null; // throws of real dice; null if the seed gives the throws
+  against: string | null; // the name of the opponent
+  second: boolean; // whether the opponent begins
   coach: keyof typeof COACH;
-  played: number[]; // the place of each of the player's moves among the legal ones
+  played: number[]; // the index of each of the player's moves among the legal ones
 }
 
-// A throw, and the move after it: -1 while it is to be chosen, or if there is none.
+// A throw and the move after it; the pair is -1 if the move is not chosen yet, or if there is none.
 export interface Step {
   afterstate: number;
   faces: number[];
@@ -32,13 +32,13 @@ export interface Step {
 export interface Turn {
   steps: Step[];
   waiting: "throw" | "choice" | null;
-  end: number; // the afterstate at which it ended, or is
+  end: number; // the last afterstate, or the current one
 }
 
 export interface Played {
-  solved: Solved; // what one plays for
+  solved: Solved; // perfect play for the player's goal
   mine: Turn;
-  theirs: Turn | null; // null if there is nobody else, or not yet
+  theirs: Turn | null; // null if there is no opponent, or before the opponent's turn
   over: boolean;
 }
 
@@ -46,13 +46,13 @@ export function anySeed(): number {
   return 1 + Math.floor(999999 * Math.random());
 }
 
-// The seed of the dice of the day, the same for everybody: 20261125.
+// Return the seed of the dice of the day, which is the date: 20261125.
 export function seedOfToday(): number {
   const now = new Date();
   return 10000 * now.getFullYear() + 100 * (now.getMonth() + 1) + now.getDate();
 }
 
-// "2026-11-25" for a seed that is a date, else null.
+// Return "2026-11-25" for the seed 20261125, null for a seed that is not a date.
 export function dayOf(seed: number): string | null {
   const date = `${seed}`.replace(/^(20\d\d)(\d\d)(\d\d)$/, "$1-$2-$3");
   return date.includes("-", 1) && !Number.isNaN(Date.parse(date)) ? date : null;
@@ -70,7 +70,7 @@ export function setupFromWords(game: Game, words: Words, otherwise: number): Set
   };
 }
 
-// "64.31" is a throw of 6 and 4, then one of 3 and 1; letters stand for faces above 9.
+// Parse "64.31": a throw of 6 and 4, then one of 3 and 1. Letters are faces above 9.
 function throwsOf(words: string): number[][] {
   const throws = words.split(".").filter(Boolean);
   return throws.map((dice) => [...dice].map((face) => Number.parseInt(face, 36)));
@@ -86,7 +86,7 @@ export function setupToWords({ seed, own, against, second, coach, played }: Setu
   };
 }
 
-// The game as far as it was played, if the dice were thrown so many times.
+// Play the game up to the last move in the address, with at most so many throws.
 export function play(session: Session, setup: Setup, words: Words, throws = Infinity): Played {
   const { game } = session;
   const { against, second, seed, own, played } = setup;
@@ -101,19 +101,19 @@ export function play(session: Session, setup: Setup, words: Words, throws = Infi
     against !== null && second
       ? turn(game, seeded(THEIRS), choiceOf(game, against, session.solve(FIRST_PLAYER), seed))
       : null;
-  const goal = wanted(session, setup, begun && game.score[begun.end], words);
+  const goal = wanted(session, setup, begun && game.scoreIndex[begun.end], words);
   const mine = turn(game, dice, choose);
   if (against === null || begun || mine.waiting) {
     return { solved: session.solve(goal), mine, theirs: begun, over: !mine.waiting };
   }
-  const reply = session.solve({ kind: "round", ties: "split", lead: game.score[mine.end], holders: 1, after: 0 });
+  const reply = session.solve({ kind: "round", ties: "split", lead: game.scoreIndex[mine.end], holders: 1, after: 0 });
   const theirs = turn(game, seeded(THEIRS), choiceOf(game, against, reply, seed));
   return { solved: session.solve(goal), mine, theirs, over: true };
 }
 
-// The player's win once both turns have ended: 1, 1/2 or 0.
+// Return the player's share of the win once both turns have ended: 1, 1/2 or 0.
 export function share(game: Game, mine: Turn, theirs: Turn): number {
-  const apart = game.score[theirs.end] - game.score[mine.end];
+  const apart = game.scoreIndex[theirs.end] - game.scoreIndex[mine.end];
   return apart > 0 ? 1 : apart < 0 ? 0 : 1 / 2;
 }
 
@@ -123,10 +123,10 @@ function wanted(session: Session, { against, second }: Setup, lead: number | nul
   if (second) return { kind: "round", ties: "split", lead, holders: 1, after: 0 };
   if (against === game.optimum.name) return FIRST_PLAYER;
   const chances = scoreChances(game, session.visits(named(game, against)!));
-  const worse = chances.map((_, place) => chances.subarray(place + 1).reduce((sum, chance) => sum + chance, 0));
+  const worse = chances.map((_, index) => chances.subarray(index + 1).reduce((sum, chance) => sum + chance, 0));
   return {
     kind: "share",
-    utility: worse.map((chance, place) => chance + chances[place] / 2),
+    utility: worse.map((chance, index) => chance + chances[index] / 2),
     words: `the win against ${against}`,
   };
 }
@@ -139,7 +139,7 @@ function named(game: Game, name: string): Player | undefined {
   return game.players.find((player) => player.name === name);
 }
 
-// How the other one chooses: perfectly for what is solved, or as it always does; by chance from the same seed.
+// Return how the opponent chooses: its usual pair at each state, or a sampled one, or the optimal one of `solved`.
 function choiceOf(game: Game, name: string, solved: Solved, seed: number): (state: number, at: number) => number {
   const player = named(game, name) ?? solved.perfect;
   if (player.pairs) return (state) => player.pairs![state];

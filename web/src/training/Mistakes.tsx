@@ -1,10 +1,10 @@
-// The mistakes of a training at one of its measurements: where they lie, the costliest of them, and when each was learnt.
+// The mistakes of a training at one measurement: a map of them, the costliest, and when the training unlearns each.
 
 import { useMemo } from "preact/hooks";
 import { address, go } from "../address";
 import type { Run } from "../data/game";
 import { positionToWords } from "../data/positions";
-import { goalFromWords, lossShown, within } from "../exact/goals";
+import { goalFromWords, lossShown, clamped } from "../exact/goals";
 import { costsOfAfterstates, visitsOfAfterstates } from "../exact/afterstates";
 import { Badge } from "../parts/Badge";
 import { Legend } from "../parts/Legend";
@@ -14,7 +14,7 @@ import { AfterstateMap } from "../parts/AfterstateMap";
 import { useSession } from "../session";
 import { learnt } from "./learnt";
 
-const DECADES = 5; // from the palest mistakes to the costliest of the beginning
+const DECADES = 5; // from the cost of the palest colour to the largest cost at the first measurement
 
 export function Mistakes({ run, at }: { run: Run; at: number }) {
   const session = useSession();
@@ -25,8 +25,8 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
   const met = useMemo(() => visitsOfAfterstates(game, session.visits(solved.perfect)), [solved]);
   const cost = costsOfAfterstates(game, mistakes);
   const first = costsOfAfterstates(game, session.judged(solved, run.player(0)).mistakes);
-  const most = Math.max(...first, Number.MIN_VALUE); // so that a colour means the same throughout a training
-  const ramp = (lost: number) => (lost ? within(0, 1 + Math.log10(lost / most) / DECADES, 1) : NaN);
+  const largest = Math.max(...first, Number.MIN_VALUE); // of the first measurement: one scale for the whole training
+  const ramp = (lost: number) => (lost ? clamped(0, 1 + Math.log10(lost / largest) / DECADES, 1) : NaN);
   const learntInWords = (state: number) => {
     const step = learnt(game, solved, run, state);
     return step === null ? "not learnt" : `learnt after ${countShown(step)} steps`;
@@ -40,7 +40,7 @@ export function Mistakes({ run, at }: { run: Run; at: number }) {
       <Legend
         hue="lost"
         title="costs"
-        ticks={roundBetween(most / 10 ** DECADES, most, [1]).map((lost) => ({
+        ticks={roundBetween(largest / 10 ** DECADES, largest, [1]).map((lost) => ({
           at: ramp(lost),
           words: tickShown(lost),
         }))}

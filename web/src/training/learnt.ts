@@ -1,10 +1,10 @@
-// When a mistake was made for the last time.
+// The measurement after which a training makes a mistake no more.
 
 import type { Game, Run } from "../data/game";
 import type { Solved } from "../exact/solved";
 import { lossOf } from "../exact/sweep";
 
-// The steps after which a training never lost anything at a state any more; null if it still does at its end.
+// Return the steps from which on a training loses nothing at a state; null if it loses something at the end.
 export function learnt(game: Game, { values }: Solved, run: Run, state: number): number | null {
   const right = (measurement: number) => {
     const pair = run.player(measurement).pairs![state];

@@ -1,4 +1,4 @@
-// The analysis board: any position, and what everybody would do there.
+// The analysis board: a position that can be changed, and the moves of all players there.
 
 import { go } from "../address";
 import { thrown, rollOf } from "../data/dice";
@@ -12,7 +12,7 @@ import { Moves } from "../parts/Moves";
 import { RollsTable } from "../parts/RollsTable";
 import { useSession } from "../session";
 
-const MOST_ROLLS = 36; // that are shown as buttons of their own
+const MOST_ROLLS = 36; // rolls that have a button each
 
 export function Board() {
   const session = useSession();
@@ -77,7 +77,7 @@ function Verdict({ position: { afterstate }, state }: { position: Position; stat
   const session = useSession();
   const { game } = session;
   const { goal, values, perfect } = session.solved.value;
-  const worth = (utility: number) => (
+  const valueShown = (utility: number) => (
     <>
       <b>{shown(game, goal, utility)}</b> {unitOf(game, goal)}
     </>
@@ -89,13 +89,13 @@ function Verdict({ position: { afterstate }, state }: { position: Position; stat
     headline = pair < 0 ? game.end(state) : `Best: ${moveInWords(game, pair)}`;
     utility = values.state[state];
   } else if (game.over[afterstate]) {
-    headline = game.ended[game.score[afterstate]];
+    headline = game.ended[game.scoreIndex[afterstate]];
   }
   return (
     <div class="verdict" aria-live="polite">
       <h2>{headline}</h2>
       <p>
-        {worth(utility)}{" "}
+        {valueShown(utility)}{" "}
         <small>
           {state === null ? game.afterstates[afterstate] : stateInWords(game, state)}; playing for {inWords(game, goal)}
         </small>

@@ -1,4 +1,4 @@
-// Positions to practise, drawn by how much players typically lose there.
+// Positions to practise, sampled in proportion to the loss of the players there.
 
 import { useMemo } from "preact/hooks";
 import { address, go } from "../address";
@@ -18,12 +18,12 @@ export function Drill() {
   const draw = useMemo(() => {
     const met = session.visits(solved.perfect);
     const typical = game.players.map((player) => session.losses(solved, player));
-    const dear = met.map((often, state) => often * typical.reduce((sum, losses) => sum + losses[state], 0));
-    const total = dear.reduce((sum, cost) => sum + cost, 0);
+    const costs = met.map((often, state) => often * typical.reduce((sum, losses) => sum + losses[state], 0));
+    const total = costs.reduce((sum, cost) => sum + cost, 0);
     return (asked: number) => {
       let left = total * fractions(seed, asked)();
-      const state = dear.findIndex((cost) => (left -= cost) < 0);
-      return state < 0 ? null : state; // where nobody loses anything
+      const state = costs.findIndex((cost) => (left -= cost) < 0);
+      return state < 0 ? null : state; // null if nobody loses anything anywhere
     };
   }, [solved, seed]);
   return (

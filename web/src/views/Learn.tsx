@@ -1,4 +1,4 @@
-// A learner that is trained on the page, and how far it is from perfect play as it learns.
+// A learner that trains on the page, with its regret against perfect play as it learns.
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
@@ -16,16 +16,16 @@ import { RegretChart } from "../parts/RegretChart";
 import { countShown } from "../parts/scales";
 import { useSession } from "../session";
 
-const FASTEST = 1e9; // more than any machine can do
+const FASTEST = 1e9; // episodes a second; more than any machine can play
 const SPEEDS = {
   "5 a second": 5,
   "100 a second": 100,
   "2,000 a second": 2000,
   "full speed": FASTEST,
 };
-const EARLIER = 2; // curves that stay to compare with
-const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"]; // more than there are curves: one is free
-const SLICE = 10; // milliseconds of a frame
+const EARLIER = 2; // earlier curves that stay in the chart
+const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"]; // one more than there are curves
+const SLICE = 10; // milliseconds of learning in a frame
 
 export function Learn() {
   const session = useSession();
@@ -140,7 +140,7 @@ export function Learn() {
         <section class="card" aria-label="the curve">
           <Count lesson={lesson} />
           {lines.map((line) => (
-            <p class="told">
+            <p class="summary">
               <Badge look={line} /> loses <b>{lossShown(solved.goal, line.regret.at(-1)!)}</b> after{" "}
               {countShown(line.steps.at(-1)!)} episodes
             </p>
@@ -198,7 +198,7 @@ function Count({ lesson }: { lesson: Lesson }) {
   );
 }
 
-// Learn a little in every frame; returns a function that stops it.
+// Learn for some milliseconds in every frame. Return a function that stops it.
 function learning(lesson: Lesson, speed: number, ended: () => void): () => void {
   let before = performance.now();
   let owed = 0;

@@ -1,4 +1,4 @@
-// The map of all positions: what each is worth, how often it is met, what a player loses there, where two disagree.
+// The map of all positions, coloured by value, visits, loss of a player, or disagreement of two players.
 
 import { useMemo } from "preact/hooks";
 import { address, go } from "../address";
@@ -35,8 +35,8 @@ export function Map() {
       true,
     );
   };
-  const living = game.afterstates.map((_, afterstate) => afterstate).filter((afterstate) => !game.over[afterstate]);
-  const ranked = living.filter((afterstate) => shade.numbers[afterstate] > shade.least);
+  const unfinished = game.afterstates.map((_, afterstate) => afterstate).filter((afterstate) => !game.over[afterstate]);
+  const ranked = unfinished.filter((afterstate) => shade.numbers[afterstate] > shade.smallest);
   ranked.sort((one, another) => shade.numbers[another] - shade.numbers[one]);
   return (
     <div class="main">
@@ -63,11 +63,11 @@ export function Map() {
       </div>
       <GoalPicker />
       <section class="card" aria-label="the map">
-        <Legend hue={shade.hue} title={shade.words} ticks={ticksOf(shade, living)} none={shade.none} />
+        <Legend hue={shade.hue} title={shade.words} ticks={ticksOf(shade, unfinished)} none={shade.none} />
         <AfterstateMap
           label="all positions; the arrows lead from one to the next"
           width={1104}
-          strength={shade.numbers.map(strengthOf(shade, living))}
+          strength={shade.numbers.map(strengthOf(shade, unfinished))}
           hue={shade.hue}
           order={met}
           selected={selected}

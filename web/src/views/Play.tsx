@@ -1,11 +1,11 @@
-// Play a game, alone or against somebody, with a coach; afterwards see what luck and choices were worth.
+// Play a game, alone or against an opponent, with a coach. The account shows the effect of luck and of choices.
 
 import { signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { address, go, type Words } from "../address";
 import { pairsOf, moveInWords, type Game } from "../data/game";
 import { everyValue } from "../data/positions";
-import { goalToWords, inWords, lossShown, perfectPlace } from "../exact/goals";
+import { goalToWords, inWords, lossShown, perfectIndex } from "../exact/goals";
 import { Felt, TUMBLE_MS } from "../parts/Felt";
 import { useLostFocus } from "../parts/focus";
 import { GoalPicker } from "../parts/GoalPicker";
@@ -39,7 +39,7 @@ import { StatisticsPanel } from "../play/StatisticsPanel";
 import { useSession } from "../session";
 import { countGame } from "../statistics";
 
-const current = signal<Words>({}); // the game, to come back to from other views
+const current = signal<Words>({}); // the address of the game, for the way back from other views
 
 export function Play() {
   const session = useSession();
@@ -48,17 +48,17 @@ export function Play() {
   const otherwise = useMemo(anySeed, [words.seed === undefined]);
   const setup = setupFromWords(game, words, otherwise);
   const { seed, own, against, second, coach } = setup;
-  const name = [seed, against, second, own !== null].join(); // of the game, whatever was played
+  const name = [seed, against, second, own !== null].join(); // identifies the game, without its moves
   const thrown = useSignal({ name: "", throws: 0 });
   const tumbling = useSignal(false);
-  const faces = useSignal<number[]>([]); // of the player's own dice that were entered so far
+  const faces = useSignal<number[]>([]); // entered so far of the player's own dice
   const hinted = useSignal<string | null>(null);
-  const helped = useSignal<string | null>(null); // the game in which a hint or a way back was taken
+  const helped = useSignal<string | null>(null); // the game in which the player had a hint or took a move back
   const retried = useSignal<string | null>(null);
   const watched = useSignal<string | null>(null);
 
-  const seen = thrown.value.name === name ? thrown.value.throws : 0;
-  const fallen = tumbling.value ? seen - 1 : seen; // dice that still roll show nothing yet
+  const thrownSoFar = thrown.value.name === name ? thrown.value.throws : 0;
+  const fallen = tumbling.value ? thrownSoFar - 1 : thrownSoFar; // tumbling dice show nothing yet
   const throws = words.replay ? Infinity : Math.max(fallen, setup.played.length);
   const played = play(session, setup, words, throws);
   const { mine, theirs, over, solved } = played;
@@ -105,7 +105,7 @@ export function Play() {
     if (faces.value.length === game.dice[mine.end]) act({ own: [...own!.slice(0, chosen.length), faces.value] }, 0);
   };
   const take = (pair: number) => act({ played: [...chosen, pair - game.pairStart[last!.state]] }, chosen.length + 1);
-  const enteredLast = own?.length === chosen.length + 1; // a throw that no move follows
+  const enteredLast = own?.length === chosen.length + 1; // whether the last entry is a throw, not a move
   const takeBack = () => {
     if (faces.value.length) return void (faces.value = faces.value.slice(0, -1));
     if (enteredLast) return set({ own: own!.slice(0, chosen.length) });
@@ -146,7 +146,7 @@ export function Play() {
     return <Opponent name={nameOf(game, against!)} turn={theirs!} ended={() => (watched.value = here)} />;
   }
   if (words.replay) {
-    const title = `Replay: ${over ? game.points[game.score[mine.end]] : "a game that was not finished"}`;
+    const title = `Replay: ${over ? game.points[game.scoreIndex[mine.end]] : "a game that was not finished"}`;
     const leave = (seen: boolean) => {
       if (seen) helped.value = name;
       again();
@@ -155,13 +155,18 @@ export function Play() {
   }
   const unplayed = last === undefined;
   const moveButtons = choosing ? (picking?.meant ?? pairsOf(game, last!.state)) : [];
-  const lies = last !== undefined && mine.end === last.afterstate; // whether the last throw is on the table
-  const position = { afterstate: mine.end, roll: lies ? last.state - game.stateStart[last.afterstate] : null };
-  const perfect = over && game.score[mine.end] <= perfectPlace(game);
+  const onTable = last !== undefined && mine.end === last.afterstate; // whether no move followed the last throw
+  const position = { afterstate: mine.end, roll: onTable ? last.state - game.stateStart[last.afterstate] : null };
+  const perfect = over && game.scoreIndex[mine.end] <= perfectIndex(game);
   return (
     <div class="columns three">
       <section class={perfect ? "side perfect" : "side"} aria-label="the game">
-        <Felt position={position} faces={lies ? last.faces : faces.value} tumbling={tumbling.value} picking={picking}>
+        <Felt
+          position={position}
+          faces={onTable ? last.faces : faces.value}
+          tumbling={tumbling.value}
+          picking={picking}
+        >
           {mayRoll && (
             <button class="roll" ref={rollButton} aria-disabled={tumbling.value} onClick={roll}>
               Roll
@@ -281,8 +286,8 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
       <p>
         <small>
           {day && `Dice of the day ${day}. `}
-          {over && theirs && `${game.ended[game.score[mine.end]]} `}
-          {theirs && `${nameOf(game, against!)} ended with ${game.points[game.score[theirs.end]]}. `}
+          {over && theirs && `${game.ended[game.scoreIndex[mine.end]]} `}
+          {theirs && `${nameOf(game, against!)} ended with ${game.points[game.scoreIndex[theirs.end]]}. `}
           {!over && `You play ${against === null ? `for ${inWords(game, solved.goal)}` : "to win"}.`}
           {over && last && !game.over[mine.end] && game.end(last.state)}
         </small>
@@ -292,11 +297,11 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
 }
 
 function outcome(game: Game, { mine, theirs }: Played): string {
-  if (!theirs) return game.ended[game.score[mine.end]];
+  if (!theirs) return game.ended[game.scoreIndex[mine.end]];
   return { 1: "You win", 0.5: "A tie", 0: "You lose" }[share(game, mine, theirs)]!;
 }
 
-// What the coach says of the last choice.
+// The coach's comment on the last choice.
 function Comment({ events, played: { solved } }: { events: Event[]; played: Played }) {
   const { game } = useSession();
   const choice = events.filter(({ kind }) => kind === "choice").at(-1);

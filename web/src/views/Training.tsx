@@ -1,4 +1,4 @@
-// Trainings on one axis of steps: their regret, and the mistakes that are left where the slider is.
+// Trainings on one axis of steps: their regret, and their mistakes at the step of the slider.
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
@@ -13,7 +13,7 @@ import { useSession } from "../session";
 import { Mistakes } from "../training/Mistakes";
 
 const NOBODY = { name: "nothing", colour: "", dashes: [] };
-const FIRST_LOOK = 0.3; // of the measurements
+const FIRST_SHOWN = 0.3; // the measurement to begin with, as a share of all
 const PAUSE = 600; // milliseconds between two measurements
 
 export function Training() {
@@ -25,7 +25,7 @@ export function Training() {
     named(words.beside) ?? (words.beside === undefined ? game.runs.find((other) => other !== run) : undefined);
   const runs = beside && beside !== run ? [run, beside] : [run];
   const all = [...new Set(runs.flatMap(({ steps }) => steps))].sort((one, other) => one - other);
-  const asked = /^\d+$/.test(words.step) ? Number(words.step) : all[Math.round(FIRST_LOOK * (all.length - 1))];
+  const asked = /^\d+$/.test(words.step) ? Number(words.step) : all[Math.round(FIRST_SHOWN * (all.length - 1))];
   const at = latest(all, asked);
   const step = all[at];
   const set = (changes: Record<string, string>) =>
@@ -57,7 +57,7 @@ export function Training() {
       <section class="card" aria-labelledby="regret">
         <h2 id="regret">How much is lost against perfect play</h2>
         {runs.map((each) => (
-          <p class="told">
+          <p class="summary">
             <Badge look={each} /> loses <b>{regretShown(each.regret[latest(each.steps, step)])}</b> after{" "}
             {countShown(each.steps[latest(each.steps, step)])} steps
           </p>
