@@ -1,4 +1,4 @@
-"""A browser without a network, pages of two games, and a check for whatever goes wrong on them."""
+"""A browser without a network, pages of three games, and a visitor who checks pages for faults."""
 
 import shutil
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ MOVING = """[...document.querySelectorAll("*")].filter((each) => {
     const { transitionDuration, animationName } = getComputedStyle(each);
     return parseFloat(transitionDuration) > 0 || animationName !== "none";
 }).map((each) => each.outerHTML)"""
-PATIENCE = 60_000  # milliseconds: a wait is over as soon as what is waited for is there
+PATIENCE = 60_000  # milliseconds; a wait ends as soon as its condition is true
 playwright.expect.set_options(timeout=PATIENCE)
 
 
@@ -40,14 +40,14 @@ def browser():
 
 @pytest.fixture(scope="session")
 def learned():
-    """Return the policies of a training of nine tiles, from the worst to a good one."""
+    """Return five policies for nine tiles, from the worst to a good one, as if a training had measured them."""
     names = ("worst", "lowest-first", "biggest-first", "fewest-then-biggest")
     return [*(strategy(ShutTheBox(), name) for name in names), load_policy("ppo-nine-tiles", ShutTheBox())]
 
 
 @pytest.fixture(scope="session")
 def pages(tmp_path_factory, learned):
-    """Return the addresses of the pages of nine tiles, with two trainings, of Threes, and of a small box."""
+    """Return the addresses of pages by name: nine tiles with two trainings, Threes, and a small box."""
     folder, game = tmp_path_factory.mktemp("pages"), ShutTheBox()
     runs = [
         make_run(folder / "ppo-small-0", game, learned),
@@ -60,7 +60,7 @@ def pages(tmp_path_factory, learned):
 
 
 class Visitor:
-    """A page and what went wrong on it."""
+    """A page, and the list of what went wrong on it."""
 
     def __init__(self, page, pages):
         self.page, self.pages = page, pages
@@ -70,14 +70,14 @@ class Visitor:
         page.on("request", lambda request: self.wrong.extend([request.url] * (not request.url.startswith("file:"))))
 
     def visit(self, address, game="box"):
-        """Open a page on the disk at an address."""
+        """Open the page of a game at an address; return it."""
         self.page.goto("about:blank")
         self.page.goto(f"{self.pages[game]}#{address}")
         self.page.wait_for_selector("main :is(h2, table)")
         return self.page
 
     def look(self):
-        """Check that nothing was logged or requested, nothing sticks out or moves, and axe-core finds nothing."""
+        """Check that nothing was logged, requested, animated or too wide, and that axe-core finds no violation."""
         assert self.wrong == []
         assert self.page.evaluate(MOVING) == []  # the visitor asked for no motion; axe-core needs the final colours
         width = self.page.evaluate("document.documentElement.scrollWidth")
@@ -106,6 +106,6 @@ def visitor(browser, pages, request):
 
 @pytest.fixture
 def reader(browser, pages):
-    """Yield a visitor on one screen, for what does not depend on it."""
+    """Yield a visitor on one screen, for tests of what does not depend on it."""
     with visiting(browser, pages, "desktop") as visitor:
         yield visitor

@@ -1,4 +1,4 @@
-"""The page knows no rules: it plays and solves variants and your own game like the others."""
+"""Test that the page plays and solves variants and a game of your own."""
 
 import pytest
 from playwright.sync_api import expect
@@ -7,7 +7,7 @@ import stb_gym
 from docs.pig import Pig
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.explorer import explorer_page
-from tests.browser.acting import arrive, click, play
+from tests.browser.acting import arrive, button, click, play
 
 GAMES = {
     "any-time": ShutTheBox(tiles=6, one_die="any-time"),
@@ -43,7 +43,7 @@ def test_every_view_of_every_game(visitor, name):
     visitor.look()
     page = visitor.visit("play?seed=2&coach=during", name)
     play(page, lambda moves: moves // 2)
-    expect(page.get_by_role("button", name="new game")).to_be_visible()
+    expect(button(page, "new game")).to_be_visible()
     visitor.look()
     page = visitor.visit("map?by=visits", name)
     expect(page.locator("[aria-label='the same as a table'] tbody tr")).not_to_have_count(0)

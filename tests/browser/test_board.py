@@ -1,4 +1,4 @@
-"""The analysis board shows the figures of `stb_gym`, and everything on it can be clicked."""
+"""Test that the analysis board shows the numbers of `stb_gym`, and that everything on it can be clicked."""
 
 import re
 
@@ -7,13 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, solve, strategy
+from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.games import entry_of
 from stb_gym.measure import bundled_policies
-from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game, expected, pair_weights
 from stb_gym.words import words_of
-from tests.browser.acting import arrive, click, see_heading
+from tests.browser.acting import arrive, button, click, policy_of, see_heading, solve_round
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 READ = """async (addresses) => {
@@ -35,13 +34,11 @@ READ = """async (addresses) => {
 
 
 def address(game, state, goal):
-    """Return the address of a state, in the words of the commands."""
-    tables, words = compile_game(game), words_of(game)
-    afterstate = int(tables.state_origin[state])
-    where = words.where(int(tables.progress[afterstate]), int(tables.dice[afterstate]))
-    said = {name: value if isinstance(value, int) else ",".join(map(str, value)) for name, value in where.items()}
-    said["roll"] = words.roll(tables.state_roll(state))
-    return "board?" + "&".join(f"{name}={value}" for name, value in said.items()) + f"&{goal}"
+    """Return the address of a state and a goal, in the words of the commands."""
+    tables = compile_game(game)
+    _, *parts = tables.positions(tables.state_origin[[state]]).items()
+    where = [f"{name}={','.join(map(str, np.ravel(column)))}" for name, column in parts]
+    return "board?" + "&".join([*where, f"roll={words_of(game).roll(tables.state_roll(state))}", goal])
 
 
 @pytest.mark.parametrize(
@@ -59,42 +56,34 @@ def address(game, state, goal):
     ],
 )
 def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, objective):
-    """The positions are a hundred, drawn at random."""
+    """Compare a hundred random positions."""
     game = GAMES[name]
     tables = compile_game(game)
     if isinstance(objective, Standing):
-        reply = Round(game, players=4, ties=asked.rpartition("=")[2]).solve().replies[objective.after]
-        chance = reply.utility(np.array([reply.standings.find(objective)]))[0]
-        best = solve(game, lambda score: chance[tables.place_of(score)])
+        best = solve_round(game, objective, asked.rpartition("=")[2])
     else:
         best = solve(game, objective)
     scale, precision = (1, 6e-4) if best.objective.unit == "points" else (100, 6e-3)
     perfect_score = (tables.final_score == 0).astype(float)
     perfection, _ = expected(tables, pair_weights(tables, best.policy)[0], perfect_score)
-    players = {"optimal": best.policy} | {
-        each: stb_gym.load_policy(each, game) if each in bundled_policies(game) else strategy(game, each)
-        for each in [*entry_of(game).heuristics, *bundled_policies(game)]
-    }
+    names = [*entry_of(game).heuristics, *bundled_policies(game)]
+    players = {"optimal": best.policy} | {each: policy_of(game, each) for each in names}
     page = reader.visit("board", name)
     states = np.random.default_rng(1).choice(tables.decisions, 100, replace=False).tolist()
-    for state, found in zip(
-        states, page.evaluate(READ, [address(game, state, asked) for state in states]), strict=True
-    ):
+    boards = page.evaluate(READ, [address(game, state, asked) for state in states])
+    for state, found in zip(states, boards, strict=True):
         assert tables.describe_state(state) in found["verdict"]
         rows = found["rows"]
         assert sorted(row["pair"] for row in rows) == list(tables.pairs_of(state))
         losses = []
         for row in rows:
             pair = row["pair"]
-            value, lost = best.afterstate_values[tables.pair_afterstate[pair]], -best.advantage[pair]
-            losses.append(0 if best.optimal[pair] else lost)
-            worth, loss, chance = row["cells"]
-            assert float(chance.rstrip("%")) == pytest.approx(100 * perfection[tables.pair_afterstate[pair]], abs=6e-3)
-            assert float(worth.rstrip("%")) == pytest.approx(scale * value, abs=precision)
-            if best.optimal[pair]:
-                assert loss == "best"
-            else:
-                assert float(loss.rstrip("%")) == pytest.approx(scale * lost, rel=0.06, abs=1e-9)
+            afterstate, optimal, lost = tables.pair_afterstate[pair], best.optimal[pair], -best.advantage[pair]
+            losses.append(0 if optimal else lost)
+            value, loss, chance = (cell.rstrip("%") for cell in row["cells"])
+            assert float(chance) == pytest.approx(100 * perfection[afterstate], abs=6e-3)
+            assert float(value) == pytest.approx(scale * best.afterstate_values[afterstate], abs=precision)
+            assert loss == "best" if optimal else float(loss) == pytest.approx(scale * lost, rel=0.06, abs=1e-9)
             who = {each for each, policy in players.items() if policy[state] == tables.pair_action[pair]}
             assert players.keys() & row["who"] == who or row["who"] == ["everybody"]
             if name == "box" and len(rows) > 1:
@@ -105,8 +94,7 @@ def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, o
 def test_regrets_and_costliest_mistakes_are_those_of_the_library(reader):
     page, game = reader.visit("board"), GAMES["box"]
     for name in ("biggest-first", "ppo-nine-tiles", "fitted-q-nine-tiles-shut", "random"):
-        policy = stb_gym.load_policy(name, game) if name in bundled_policies() else strategy(game, name)
-        found = stb_gym.evaluate(game, policy)
+        found = stb_gym.evaluate(game, policy_of(game, name))
         row = page.locator("#everybody ~ table tbody tr").filter(has=page.get_by_text(name, exact=True))
         assert float(row.locator("td").first.inner_text()) == pytest.approx(found.regret, rel=0.03)
         assert row.locator("td").last.inner_text() == found.tables.describe_state(found.mistakes(1)[0].state)
@@ -114,7 +102,7 @@ def test_regrets_and_costliest_mistakes_are_those_of_the_library(reader):
 
 def test_everything_on_the_board_is_a_button(visitor):
     page = visitor.visit("board")
-    page.get_by_role("button", name="9", exact=True).first.click()  # the tile
+    button(page, "9").first.click()  # the tile
     arrive(page, "open=1,2,3,4,5,6,7,8")
     click(page.get_by_role("group", name="roll"), "11")
     arrive(page, "&roll=11")

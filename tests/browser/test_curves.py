@@ -1,4 +1,4 @@
-"""The page of learning curves: who is best after equal steps, what a curve says, and the mistakes of an agent."""
+"""Test the page of learning curves: the ranking after equal steps, the measurements, and the mistakes of an agent."""
 
 import subprocess
 import sys
@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import expect
 
 from tests import ROOT
-from tests.browser.acting import axis, click
+from tests.browser.acting import axis, button, click
 
 MAKE = """
 import sys
@@ -29,7 +29,7 @@ RANKING = ["tabular-afterstates", "greedy-step", "q-learning", "fewest-then-bigg
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Write a page of five runs in another process, so that this one needs no torch."""
+    """Write a page of five runs in another process, because this one should not import torch."""
     folder = tmp_path_factory.mktemp("curves")
     subprocess.run([sys.executable, "-c", MAKE, str(folder)], cwd=ROOT, check=True, capture_output=True)
     return {"curves": (folder / "page.html").as_uri()}
@@ -94,7 +94,7 @@ def test_a_pointer_or_a_slider_picks_a_measurement(reader):
 @pytest.mark.parametrize("scale", ["log", "linear"])
 def test_ticks_stand_where_their_values_are(reader, scale):
     page = reader.visit(f"?up={scale}&across={scale}", "curves")
-    page.get_by_role("button", name="q-learning").focus()
+    button(page, "q-learning").focus()
     ticks, place_of = axis(page, ".tick:has([text-anchor=end])", "y1", np.log10 if scale == "log" else float)
     assert len(ticks) >= 3
     value = page.evaluate("JSON.parse(data.textContent)")["ShutTheBox-v0-tiles-5"]["agents"][0]["mean"][-1]
@@ -103,7 +103,7 @@ def test_ticks_stand_where_their_values_are(reader, scale):
 
 def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
     page = visitor.visit("", "curves")
-    page.get_by_role("button", name="q-learning").focus()
+    button(page, "q-learning").focus()
     page.keyboard.press("Enter")
     mistakes = page.get_by_role("region", name="mistakes of q-learning")
     expect(mistakes).to_be_focused()

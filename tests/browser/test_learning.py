@@ -1,4 +1,4 @@
-"""The learner on the page: its curve is that of the same method in Python, measured by `stb_gym`."""
+"""Test the learner on the page against the same method in Python, measured by `stb_gym`."""
 
 import itertools
 import re
@@ -12,21 +12,25 @@ from stb_gym import ShutTheBox, strategy
 from stb_gym.games import rolls
 from stb_gym.solver import compile_game
 from tests import ROOT
-from tests.browser.acting import axis, click
+from tests.browser.acting import axis, cells_of, click, follow
 from tests.browser.conftest import SMALL
 from tests.browser.test_board import READ, address
 
-CURVE = """() => [...document.querySelectorAll("[aria-label='the curve'] tbody tr")]
-    .map((row) => [...row.cells].map((cell) => Number(cell.textContent.replaceAll(",", ""))))"""
+ROWS = "[aria-label='the curve'] tbody tr"
 EPISODES = "() => Number(document.querySelector('.count b').textContent.replaceAll(',', ''))"
 
 
+def curve_of(page):
+    """Return the curve, [K, 2] episodes and regret."""
+    return np.array([[float(text.replace(",", "")) for text in row] for row in cells_of(page, ROWS)])
+
+
 def learn(page, episodes):
-    """Press start, wait for so many episodes, and press pause; return the curve, [K, 2] episodes and regret."""
+    """Press start, wait for so many episodes, and press pause; return the curve."""
     click(page, "start")
     page.wait_for_function(f"{EPISODES} >= {episodes}")
     click(page, "pause")
-    return np.array(page.evaluate(CURVE))
+    return curve_of(page)
 
 
 def fractions(seed):
@@ -45,30 +49,20 @@ def q_learning(game, explore, rate, seed, objective):
     tables = compile_game(game)
     utility = stb_gym.solve(game, objective).objective.utilities(tables.final_score)
     values, corrections, random = np.zeros(tables.num_afterstates), np.zeros(tables.num_afterstates), fractions(seed)
-
-    def pair(state):
-        start = tables.pair_start[state]
-        return start + values[tables.pair_afterstate[start : tables.pair_start[state + 1]]].argmax()
-
     while True:
-        yield np.array([tables.pair_action[pair(n)] if tables.choices[n] else 0 for n in range(len(tables.choices))])
+        yield tables.greedy(values[tables.pair_afterstate])
         afterstate, playing = tables.start, True
         while playing:
             throws = rolls(game, int(tables.dice[afterstate])).of_throw
             state = tables.state_start[afterstate] + throws[int(next(random) * len(throws))]
-            playing = tables.choices[state] > 0
-            if playing:
-                greedy = pair(state)
-                target = values[tables.pair_afterstate[greedy]]
-            else:
-                target = utility[afterstate]
+            after = tables.pair_afterstate[tables.pair_start[state] : tables.pair_start[state + 1]]
+            playing = len(after) > 0
+            target = values[after].max() if playing else utility[afterstate]
             corrections[afterstate] += 1
             values[afterstate] += (rate or 1 / corrections[afterstate]) * (target - values[afterstate])
             if playing:
-                taken = greedy
-                if next(random) < explore:
-                    taken = tables.pair_start[state] + int(next(random) * tables.choices[state])
-                afterstate = tables.pair_afterstate[taken]
+                move = int(next(random) * len(after)) if next(random) < explore else values[after].argmax()
+                afterstate = after[move]
 
 
 @pytest.mark.parametrize(
@@ -92,8 +86,7 @@ def test_the_analysis_shows_the_moves_of_the_learner(reader):
     page, tables = reader.visit("learn?seed=2", "small"), compile_game(SMALL)
     for _ in range(30):
         click(page, "one episode")
-    [_, regret] = page.evaluate(CURVE)[-1]
-    [[episodes, _], *_] = page.evaluate(CURVE)[::-1]
+    episodes, regret = curve_of(page)[-1]
     assert regret > 0
     assert episodes <= int(page.evaluate(EPISODES)) == 30
     mistakes = page.locator("[aria-label='its mistakes'] tbody a")
@@ -114,20 +107,23 @@ def test_it_learns_to_play_better_than_chance_and_than_the_heuristics(visitor):
     assert page.evaluate("() => new Promise((done) => setTimeout(done, 300))") is None
     assert page.evaluate(EPISODES) == 0  # nothing starts by itself
     levels = page.locator(".level text")
-    names = ["random", levels.last.text_content()]
     assert levels.first.text_content() == "random play"
     curve = learn(page, 100_000)
-    limits = [stb_gym.evaluate(game, strategy(game, name)).regret for name in names]
-    assert curve[0, 1] > limits[0] > limits[1] > curve[-1, 1] > 0
-    heuristics = ("biggest-first", "lowest-first", "most-first", "nine-eight-seven")
-    assert all(stb_gym.evaluate(game, strategy(game, name)).regret > limits[1] for name in heuristics)
+    names = ["random", levels.last.text_content(), "biggest-first", "lowest-first", "most-first", "nine-eight-seven"]
+    random, best, *others = [stb_gym.evaluate(game, strategy(game, name)).regret for name in names]
+    assert curve[0, 1] > random > best > curve[-1, 1] > 0
+    assert min(others) > best
+    _, place_of = axis(page, ".chart .tick:not(.across)", "y1", np.log10)
+    for at, regret in enumerate((random, best)):
+        y = float(page.locator(".level line").nth(at).get_attribute("y1"))
+        assert y == pytest.approx(place_of(regret), abs=0.01)
     visitor.look()
-    page.get_by_role("link", name="Map").click()
+    follow(page, "Map")
     click(page, "what is lost there")
     page.get_by_role("combobox", name=re.compile("^by")).select_option("your learner")
-    page.get_by_role("link", name="Learn").click()
-    expect(page.locator("[aria-label='the curve'] tbody tr")).to_have_count(len(curve))
-    assert page.evaluate(CURVE) == curve.tolist()
+    follow(page, "Learn")
+    expect(page.locator(ROWS)).to_have_count(len(curve))
+    assert (curve_of(page) == curve).all()
     click(page, "start over")
     assert page.evaluate(EPISODES) == 0
 
@@ -146,17 +142,9 @@ def test_earlier_curves_stay_to_compare_with(visitor):
     expect(page.locator(".summary")).to_have_count(1)
     click(page, "fewest points")
     page.get_by_label("learning rate").select_option("null")
-    assert len(page.evaluate(CURVE)) == 1 < len(first)  # the oldest was forgotten
+    assert len(curve_of(page)) == 1 < len(first)  # the oldest curve is gone
 
 
 def test_the_learner_imports_nothing_exact():
     source = (ROOT / "web" / "src" / "learn" / "learner.ts").read_text()
     assert set(re.findall(r'from "(.*)"', source)) == {"../data/dice", "../data/game"}
-
-
-def test_the_level_lines_are_at_their_regret(reader):
-    page, game = reader.visit("learn"), ShutTheBox()
-    _, place_of = axis(page, ".chart .tick:not(.across)", "y1", np.log10)
-    random = stb_gym.evaluate(game, strategy(game, "random")).regret
-    y = float(page.locator(".level line").first.get_attribute("y1"))
-    assert y == pytest.approx(place_of(random), abs=0.01)

@@ -1,4 +1,4 @@
-"""Playing on the page: a seed repeats the dice, and the coach shows the figures of `stb_gym`."""
+"""Test games on the page: dice from a seed, the coach against `stb_gym`, keys, statistics and replays."""
 
 import re
 
@@ -8,35 +8,57 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.rounds import Round
 from stb_gym.solver import Standing, compile_game
-from stb_gym.words import words_of
-from tests.browser.acting import arrive, axis, click, moved, moves_of, play, roll, roll_button, see_heading
+from tests.browser.acting import (
+    arrive,
+    axis,
+    button,
+    cells_of,
+    click,
+    follow,
+    moved,
+    moves_of,
+    number_after,
+    play,
+    roll,
+    roll_button,
+    see_heading,
+    solve_round,
+)
 from tests.browser.conftest import visiting
 
 GAMES = {"box": ShutTheBox(), "threes": Threes()}
 PLAYED = re.compile("played=")
 ON_THE_BOARD = "[...document.querySelectorAll('.felt [aria-label]')].map(each => each.ariaLabel)"
 SIGNED = "[+\N{MINUS SIGN}]\\d+(?:\\.\\d+)?"
-STEPS = """() => [...document.querySelectorAll('details tbody tr')]
-    .map(row => [...row.cells].map(cell => cell.textContent))"""
+STEPS = "details tbody tr"
 
 
 def value(text):
-    """Return a number that the page shows; percentages as shares."""
+    """Parse a number; return a percentage as a share."""
     if text in ("", "best"):
         return 0.0
     number = float(text.rstrip("%").replace("\N{MINUS SIGN}", "-"))
     return number / 100 if text.endswith("%") else number
 
 
+def account_of(page):
+    """Return the sums of luck and of choices in the account."""
+    return map(value, re.findall(SIGNED, page.locator(".account p").first.inner_text()))
+
+
+def statistics_of(page):
+    """Return the panel of statistics."""
+    return page.get_by_role("region", name="Your statistics")
+
+
 def check_account(page, game, best):
-    """Check that all luck and losses are differences of two exact values; return the losses of the choices."""
-    tables, words = compile_game(game), words_of(game)
+    """Check all luck and losses against differences of exact values; return the losses of the choices."""
+    tables = compile_game(game)
     chances = best.objective.unit != "points"
     afterstate, state, lost = tables.start, None, []
     page.get_by_text("Step by step").click()
-    for step, luck, choice, after in page.evaluate(STEPS):
+    for step, luck, choice, after in cells_of(page, STEPS):
         if faces := re.fullmatch(r"throw ([\d ]+)", step):
             progress, dice = int(tables.progress[afterstate]), int(tables.dice[afterstate])
             state = tables.find_state(progress, dice, game.roll_of(tuple(map(int, faces[1].split()))))
@@ -45,11 +67,9 @@ def check_account(page, game, best):
         elif step.startswith("the opponent"):
             continue
         else:
-            moves = {
-                words.move_in_words(words.move(int(tables.pair_action[pair])), tables.state_roll(state)): pair
-                for pair in tables.pairs_of(state)
-            }
-            change, afterstate = best.advantage[moves[step]], int(tables.pair_afterstate[moves[step]])
+            roll = tables.state_roll(state)
+            [pair] = [pair for pair in tables.pairs_of(state) if tables.move_in_words(pair, roll) == step]
+            change, afterstate = best.advantage[pair], tables.pair_afterstate[pair]
             now, shown = best.afterstate_values[afterstate], value(choice)
             lost.append(-change)
         assert shown == pytest.approx(change, rel=0.03, abs=2e-4 if chances else 2e-3)
@@ -61,7 +81,7 @@ def check_account(page, game, best):
 def test_alone_for_the_points(visitor, name):
     game = GAMES[name]
     page = visitor.visit("play?seed=11&coach=during", name)
-    play(page, lambda moves: 0)
+    play(page)
     visitor.look()
     lost = check_account(page, game, solve(game))
     assert sum(lost) > 0
@@ -73,7 +93,7 @@ def test_alone_for_the_points(visitor, name):
         moves_of(page).first.click()
         expect(page.locator(".tally")).to_have_text(re.compile(f"^0 of {right + 1} right"))
         click(page, "next")
-    expect(page.get_by_role("button", name="next")).to_have_count(0)
+    expect(button(page, "next")).to_have_count(0)
     assert not page.locator("h2").count()
     click(page, "back to the game")
     expect(page.locator(".account")).to_be_visible()
@@ -97,23 +117,21 @@ def test_following_the_hints_loses_nothing(reader):
 def test_the_first_player_is_coached_to_win_against_the_other(reader):
     game = GAMES["box"]
     page = reader.visit("play?seed=4&against=biggest-first&turn=first&coach=after")
-    play(page, lambda moves: 0)
+    play(page)
     theirs = evaluate(game, stb_gym.strategy(game, "biggest-first")).score_distribution
     chance = np.array([sum(p for other, p in theirs.items() if other > s) + theirs.get(s, 0) / 2 for s in range(46)])
     check_account(page, game, solve(game, lambda score: chance[score]))
     won = {"You win": 1, "A tie": 0.5, "You lose": 0}
-    assert value(page.evaluate(STEPS)[-1][3]) == won[page.locator("h2").inner_text()]
+    assert value(cells_of(page, STEPS)[-1][3]) == won[page.locator("h2").inner_text()]
 
 
 @pytest.mark.parametrize("against", ["optimal", "ppo-nine-tiles", "random"])
 def test_the_second_player_is_coached_to_beat_the_score(reader, against):
     game = GAMES["box"]
     page = reader.visit(f"play?seed=2&against={against}&turn=second&coach=after")
-    lead = int(re.search(r"ended with (\d+) points", page.locator(".verdict").inner_text())[1])
+    lead = int(number_after("ended with", page.locator(".verdict")))
     play(page, lambda moves: moves // 2)
-    reply = Round(game, players=2, ties="split").solve().replies[0]
-    chance = reply.utility(np.array([reply.standings.find(Standing(lead, 1, 0))]))[0]
-    check_account(page, game, solve(game, lambda score: chance[compile_game(game).place_of(score)]))
+    check_account(page, game, solve_round(game, Standing(lead, 1, 0), players=2))
 
 
 def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
@@ -126,7 +144,7 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     click(page, "take back")
     expect(page).not_to_have_url(PLAYED)
     assert page.evaluate(ON_THE_BOARD) == first
-    play(page, lambda moves: 0)
+    play(page)
     assert not page.get_by_text("What luck and your choices were worth").count()
     click(page, "same dice again")
     expect(page).not_to_have_url(PLAYED)
@@ -139,7 +157,7 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     page.get_by_label("seed").press("Enter")
     arrive(page, "seed=77&against=optimal&turn=second&coach=never")
     visitor.look()
-    play(page, lambda moves: 0)
+    play(page)
     click(page, "new game")
     expect(page).not_to_have_url(re.compile("seed=77&"))
 
@@ -167,7 +185,7 @@ def test_the_dice_are_fair(reader):
 
 @pytest.mark.parametrize("name", GAMES)
 def test_a_game_can_be_played_by_keyboard_alone(reader, name):
-    """Focus moves from the roll to the moves and back, and to the result in the end."""
+    """Check that the focus moves from the roll to the moves and back, and to the result in the end."""
     page = reader.visit("play?seed=8&coach=during", name)
     roll_button(page).focus()
     moves, times = moves_of(page), 0
@@ -179,7 +197,7 @@ def test_a_game_can_be_played_by_keyboard_alone(reader, name):
             expect(moves.first).to_be_focused()
             page.keyboard.press("Enter")
             moved(page, times := times + 1)
-    expect(page.get_by_role("button", name="new game")).to_be_visible()
+    expect(button(page, "new game")).to_be_visible()
     expect(page.locator("h2").first).to_be_focused()
 
 
@@ -219,7 +237,7 @@ def test_dice_of_the_day(visitor):
     visitor.visit("")
     click(page, "Dice of the day")
     arrive(page, "seed=20261125")
-    expect(page.get_by_role("button", name="Dice of the day")).to_have_attribute("aria-pressed", "true")
+    expect(button(page, "Dice of the day")).to_have_attribute("aria-pressed", "true")
     expect(page.locator(".verdict")).to_contain_text("Dice of the day 2026-11-25")
     visitor.look()
     visitor.visit("play?seed=123456")
@@ -231,29 +249,29 @@ def test_tiles_that_fit_no_move_say_why(visitor):
     tiles = page.get_by_role("group", name="open tiles")
     for tile in range(1, 10):
         fits = "false" if tile in (1, 3, 4) else "true"
-        expect(tiles.get_by_role("button", name=f"tile {tile}, open")).to_have_attribute("aria-disabled", fits)
+        expect(button(tiles, f"tile {tile}, open")).to_have_attribute("aria-disabled", fits)
     why = page.locator(".felt").get_by_role("status")
-    tiles.get_by_role("button", name="tile 9").click(force=True)
+    button(tiles, "tile 9, open").click(force=True)
     expect(why).to_have_text("No move with roll 4 takes tile 9.")
     click(tiles, "tile 1, open")
-    tiles.get_by_role("button", name="tile 4").click(force=True)
+    button(tiles, "tile 4, open").click(force=True)
     expect(why).to_have_text("No move with roll 4 takes tile 4 together with 1.")
     visitor.look()
     click(tiles, "tile 3, open")
     moved(page, 1)
-    tiles.get_by_role("button", name="tile 3, shut").click(force=True)
+    button(tiles, "tile 3, shut").click(force=True)
     expect(why).to_have_text("Tile 3 is shut.")
 
 
 def test_tiles_cannot_be_picked_before_a_throw(reader):
     page = reader.visit("play?seed=1")
-    page.get_by_role("button", name="tile 4, open").click(force=True)
+    button(page, "tile 4, open").click(force=True)
     expect(page.locator(".felt").get_by_role("status")).to_have_text("Roll the dice first.")
 
 
 def test_keys(reader):
     page = reader.visit("play?seed=1&own=13&coach=never")
-    press, tile = page.keyboard.press, lambda number: page.get_by_role("button", name=f"tile {number}, open")
+    press, tile = page.keyboard.press, lambda number: button(page, f"tile {number}, open")
     press("Control+3")
     expect(tile(3)).to_have_attribute("aria-pressed", "false")
     press("3")
@@ -295,7 +313,7 @@ def test_digits_go_to_moves_where_there_are_no_tiles(reader):
 
 
 def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
-    """Shut the box with eight throws; the link replays them."""
+    """Shut the box with eight throws, which the address contains."""
     page = visitor.visit("play?seed=7&coach=never")
     click(page, "Your own dice")
     expect(roll_button(page)).to_have_count(0)
@@ -326,23 +344,19 @@ def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
     page = visitor.visit("play?seed=5&against=optimal&turn=second")
     steps = page.locator(".steps li")
     assert steps.count() >= 2
-    lead = re.search(r"ended with (\d+) point", page.locator(".verdict").inner_text())[1]
     visitor.look()
-    shut = [
-        int(tile)
-        for tiles in re.findall(r"shut ([\d,]+)", page.locator(".steps").inner_text())
-        for tile in tiles.split(",")
-    ]
-    assert 45 - sum(shut) == int(lead)
+    shut = ",".join(re.findall(r"shut ([\d,]+)", page.locator(".steps").inner_text()))
+    assert 45 - sum(map(int, shut.split(","))) == number_after("ended with", page.locator(".verdict"))
     roll(page)
     see_heading(page, re.compile("^You rolled"))
 
 
 @pytest.fixture
 def mover(browser, pages):
-    """Yield the page of a visitor who likes motion, and whose clock the test drives."""
+    """Yield a visitor who did not ask for reduced motion; the test controls the clock."""
     with visiting(browser, pages, "phone", motion="no-preference") as visitor:
-        visitor.page.clock.install()
+        visitor.page.clock.install(time=0)
+        visitor.page.clock.pause_at(1000)  # else it goes on in real time
         yield visitor
 
 
@@ -353,7 +367,7 @@ def test_dice_tumble_for_those_who_like_motion(mover, reader):
     assert page.locator(".tumbling .die").first.evaluate("die => getComputedStyle(die).animationName") == "tumble"
     see_heading(page, "Rolling …")
     expect(moves_of(page)).to_have_count(0)
-    page.clock.run_for(410)
+    page.clock.run_for(450)
     expect(page.locator(".tumbling")).to_have_count(0)
     moves_of(page).first.click()
     shut = page.locator(".tile.shut").first
@@ -371,16 +385,16 @@ def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
     while turn == "first" and not page.get_by_text("The perfect player plays").count():
         if roll_button(page).count():
             roll_button(page).click()
-            page.clock.run_for(410)
+            page.clock.run_for(450)
         if moves.count():
             moves.first.click()
     steps = page.locator(".steps li")
     see_heading(page, "The perfect player plays")
     expect(steps).to_have_count(0)
-    page.clock.run_for(410)
+    page.clock.run_for(450)
     expect(steps).to_have_count(1)
     assert "shut" not in steps.inner_text()
-    page.clock.run_for(810)
+    page.clock.run_for(850)
     expect(steps).to_contain_text("shut")
     click(page, "skip")
     see_heading(page, "Your turn" if turn == "second" else re.compile("You win|You lose|A tie"))
@@ -390,24 +404,23 @@ def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
 
 def test_statistics_last_and_can_be_reset(visitor):
     page = visitor.visit("play?seed=11&coach=after")
-    panel = page.get_by_role("region", name="Your statistics")
+    panel = statistics_of(page)
     expect(panel).to_have_count(0)
-    play(page, lambda moves: 0)
-    score = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
-    luck, choices = map(value, re.findall(SIGNED, page.locator(".account p").first.inner_text()))
-    rows = """() => Object.fromEntries([...document.querySelectorAll('.statistics dl div')]
-        .map(row => [...row.children].map(cell => cell.textContent)))"""
-    found = page.evaluate(rows)
+    play(page)
+    score = number_after("with", page.locator("h2").first)
+    luck, choices = account_of(page)
+    rows = ".statistics dl div"
+    found = dict(cells_of(page, rows))
     assert (found["turns"], found["mean score"]) == ("1", f"{score:.2f}")
     assert value(found["luck in a turn"]) == pytest.approx(luck, abs=0.01)
     assert value(found["choices in a turn"]) == pytest.approx(choices, abs=0.01)
     visitor.look()
     click(page, "same dice again")
     play(page, lambda moves: moves - 1)
-    assert page.evaluate(rows) == found  # the same dice do not count twice
+    assert dict(cells_of(page, rows)) == found  # the same dice do not count twice
     page.reload()
     expect(panel).to_be_visible()
-    assert page.evaluate(rows) == found
+    assert dict(cells_of(page, rows)) == found
     visitor.visit("drill?seed=3")
     moves_of(page).first.click()
     expect(panel).to_contain_text("of the last 1")
@@ -425,9 +438,9 @@ def test_a_game_waits_while_other_views_are_looked_at(reader):
     moves_of(page).first.click()
     moved(page, 1)
     before = page.evaluate(ON_THE_BOARD)
-    page.get_by_role("link", name="Analysis").click()
+    follow(page, "Analysis")
     see_heading(page, "Before the throw")
-    page.get_by_role("link", name="Play").click()
+    follow(page, "Play")
     see_heading(page, "Roll again")
     assert page.evaluate(ON_THE_BOARD) == before
     click(page, "new game")
@@ -439,9 +452,9 @@ def test_a_turn_with_help_does_not_count(reader):
     page = reader.visit("play?seed=11&coach=after")
     roll(page)
     click(page, "hint")
-    play(page, lambda moves: 0)
+    play(page)
     expect(page.get_by_text("It does not count")).to_be_visible()
-    expect(page.get_by_role("region", name="Your statistics")).to_have_count(0)
+    expect(statistics_of(page)).to_have_count(0)
 
 
 @pytest.mark.parametrize("text", ["{", "null", '{"version": 2}', '{"version": 1, "turns": "<b>"}'])
@@ -451,8 +464,8 @@ def test_statistics_that_cannot_be_read_are_kept(reader, text):
         "text => localStorage.setItem('stb-gym:shut-the-box: tiles 9, dice 2, faces 6, score sum', text)", text
     )
     reader.visit("play?seed=11&coach=never")
-    play(page, lambda moves: 0)
-    expect(page.get_by_role("region", name="Your statistics")).to_be_visible()
+    play(page)
+    expect(statistics_of(page)).to_be_visible()
     assert text in page.evaluate("Object.values({ ...localStorage })")
 
 
@@ -461,8 +474,8 @@ def test_statistics_where_the_browser_stores_nothing(reader):
         "Object.defineProperty(window, 'localStorage', { get() { throw new Error('refused'); } })"
     )
     page = reader.visit("play?seed=11&coach=never")
-    play(page, lambda moves: 0)
-    expect(page.get_by_role("region", name="Your statistics")).to_contain_text("turns")
+    play(page)
+    expect(statistics_of(page)).to_contain_text("turns")
 
 
 SHARED = """how => {
@@ -480,7 +493,7 @@ SHARED = """how => {
 @pytest.mark.parametrize("how", ["share", "clipboard", "refused", "none"])
 def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
     page = visitor.visit("play?seed=20261125&coach=during")
-    play(page, lambda moves: 0)
+    play(page)
     played = re.search(r"played=([\d.]+)", page.url)[1]
     page.evaluate(SHARED, how)
     click(page, "share")
@@ -498,7 +511,7 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
     page.goto("about:blank")
     page.goto(url)
     see_heading(page, f"Replay: {score}")
-    steps, step = page.locator(".steps li"), page.get_by_role("button", name="step")
+    steps, step = page.locator(".steps li"), button(page, "step")
     expect(steps).to_have_count(1)
     visitor.look()
     step.click()
@@ -515,11 +528,10 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
 
 def test_plus_is_good_and_ticks_are_true(reader):
     page = reader.visit("play?seed=11&coach=after")
-    play(page, lambda moves: 0)
-    account = page.locator(".account p").first.inner_text()
-    luck, choices = map(value, re.findall(SIGNED, account))
-    start = float(re.search(r"began at ([\d.]+)", account)[1])
-    end = int(re.search(r"with (\d+)", page.locator("h2").first.inner_text())[1])
+    play(page)
+    luck, choices = account_of(page)
+    start = number_after("began at", page.locator(".account p").first)
+    end = number_after("with", page.locator("h2").first)
     assert choices < 0
     assert luck + choices == pytest.approx(start - end, abs=0.02)  # fewer points are better
     ticks, place_of = axis(page, ".account .tick", "y1")
@@ -536,7 +548,7 @@ def test_plus_is_good_and_ticks_are_true(reader):
 def test_the_board_in_forced_colors(reader):
     page = reader.visit("play?seed=1&own=13&coach=never")
     page.emulate_media(forced_colors="active")
-    tile = page.get_by_role("button", name="tile 1, open")
+    tile = button(page, "tile 1, open")
     look = "tile => [getComputedStyle(tile).borderTopWidth, getComputedStyle(tile).backgroundColor]"
     width, before = tile.evaluate(look)
     tile.click()

@@ -1,4 +1,4 @@
-"""The site as `make docs` builds it: people can read and share its pages, and no link leads nowhere."""
+"""Test the site that `make docs` builds: its pages are readable, have previews, and contain no broken link."""
 
 import io
 import re

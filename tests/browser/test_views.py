@@ -1,4 +1,4 @@
-"""Trainings, the map and the drill show the figures of `stb_gym`, by mouse, keyboard and table."""
+"""Test trainings, the map and the drill against `stb_gym`, by mouse, by keyboard and as a table."""
 
 import re
 
@@ -8,23 +8,11 @@ from playwright.sync_api import expect
 
 from stb_gym import ShutTheBox, solve, strategy
 from stb_gym.solver import compile_game
-from stb_gym.words import words_of
-from tests.browser.acting import arrive, axis, click, moves_of, see_heading
+from tests.browser.acting import arrive, axis, button, cells_of, click, follow, moves_of, number_after, see_heading
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
-ROWS = """name => [...document.querySelectorAll(`[aria-label='${name}'] tbody tr`)]
-    .map(row => [...row.cells].map(cell => cell.textContent))"""
-
-
-def origin_of(text):
-    """Return the afterstate with a name."""
-    words = words_of(BOX)
-    return next(
-        s
-        for s in range(TABLES.num_afterstates)
-        if words.afterstate(int(TABLES.progress[s]), int(TABLES.dice[s])) == text
-    )
+TEXTS = TABLES.positions(np.arange(TABLES.num_afterstates))["afterstate"]
 
 
 def test_the_slider_moves_through_a_training(visitor, learned):
@@ -35,11 +23,10 @@ def test_the_slider_moves_through_a_training(visitor, learned):
     evaluations = [solve(BOX).evaluate(policy) for policy in learned]
     for at, found in enumerate(evaluations):
         expect(slider).to_have_attribute("aria-valuetext", f"after {at} k steps".replace("0 k", "0"))
-        summary = page.locator(".summary").first.inner_text()
-        assert float(re.search(r"loses\s+([\d.]+)", summary)[1]) == pytest.approx(found.regret, rel=0.01)
-        mistakes = found.mistakes(8)
-        rows = page.evaluate(ROWS, "the mistakes of ppo-small-0")
-        for (position, cost, plays), mistake in zip(rows, mistakes, strict=True):
+        shown = number_after("loses", page.locator(".summary").first)
+        assert shown == pytest.approx(found.regret, rel=0.01)
+        rows = cells_of(page, "[aria-label='the mistakes of ppo-small-0'] tbody tr")
+        for (position, cost, plays), mistake in zip(rows, found.mistakes(8), strict=True):
             assert position == TABLES.describe_state(mistake.state)
             assert float(cost) == pytest.approx(mistake.cost, rel=0.06)
             last = max(n for n, other in enumerate(evaluations) if other.loss[mistake.state] > 0)
@@ -51,35 +38,33 @@ def test_the_slider_moves_through_a_training(visitor, learned):
 def test_trainings_share_one_axis_of_steps(visitor, learned):
     page = visitor.visit("training?run=fitted-q-small-0&beside=ppo-small-0&step=3500")
     summaries = page.locator(".summary")
-    expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))  # measured at 0, 1,000 and 2,000 steps
-    expect(summaries.last).to_have_text(re.compile("after 3 k steps$"))
+    expect(summaries.first).to_contain_text("after 2 k steps")  # measured at 0, 1,000 and 2,000 steps
+    expect(summaries.last).to_contain_text("after 3 k steps")
     slider = page.get_by_role("slider", name="when")
     expect(slider).to_have_attribute("max", "4")
     slider.focus()
     page.keyboard.press("End")
-    expect(summaries.first).to_have_text(re.compile("after 2 k steps$"))
-    expect(summaries.last).to_have_text(re.compile("after 4 k steps$"))
+    expect(summaries.first).to_contain_text("after 2 k steps")
+    expect(summaries.last).to_contain_text("after 4 k steps")
     click(page, "play")
     for steps in ("0", "1 k", "2 k", "3 k", "4 k"):  # from the beginning once more
-        expect(summaries.last).to_have_text(re.compile(f"after {steps} steps$"))
-    expect(page.get_by_role("button", name="play")).to_be_visible()
+        expect(summaries.last).to_contain_text(f"after {steps} steps")
+    expect(button(page, "play")).to_be_visible()
     click(page, "play")
     click(page, "pause")
-    expect(page.get_by_role("button", name="play")).to_be_visible()
+    expect(button(page, "play")).to_be_visible()
     visitor.look()
-
-
-POINTS = """() => [...document.querySelector(".chart .line").points].map(({ x, y }) => [x, y])"""
 
 
 def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
     page = visitor.visit("training?run=ppo-small-0")
-    points = np.array(page.evaluate(POINTS))
+    points = "line => [...line.points].map(({ x, y }) => [x, y])"
+    x, y = np.array(page.locator(".chart .line").first.evaluate(points)).T
     regret = np.array([solve(BOX).evaluate(policy).regret for policy in learned])
     steps = 1000.0 * np.arange(len(learned))
     for group, place, numbers, drawn in (
-        (".across", "x1", steps, points[:, 0]),
-        (".tick:not(.across)", "y1", regret, points[:, 1]),
+        (".across", "x1", steps, x),
+        (".tick:not(.across)", "y1", regret, y),
     ):
         ticks, place_of = axis(page, f".chart {group}", place, np.log10)
         assert len(ticks) > 2
@@ -95,7 +80,7 @@ def test_trainings_stand_side_by_side_or_alone(visitor):
     page.get_by_label("beside").select_option("nothing")
     expect(summaries).to_have_count(1)
     page.get_by_label("the training").select_option("fitted-q-small-0")
-    expect(summaries).to_have_text(re.compile("^fitted-q-small-0"))
+    expect(summaries).to_contain_text("fitted-q-small-0")
     visitor.look()
     page.get_by_role("link", name=re.compile("^open")).first.click()
     see_heading(page, re.compile("^Best:"))
@@ -127,10 +112,10 @@ SHADES = {
 @pytest.mark.parametrize("shade", SHADES)
 def test_the_map_as_a_table(reader, shade):
     page, numbers = reader.visit(f"map?{shade}"), SHADES[shade]()
-    rows = page.evaluate(ROWS, "the same as a table")
+    rows = cells_of(page, "[aria-label='the same as a table'] tbody tr")
     assert len(rows) == 15
     shown = [float(re.search(r"[\d.]+", text)[0]) / (100 if "%" in text else 1) for _, text in rows]
-    assert shown == pytest.approx([numbers[origin_of(text)] for text, _ in rows], rel=0.01, abs=1e-4)
+    assert shown == pytest.approx([numbers[TEXTS.index(text)] for text, _ in rows], rel=0.01, abs=1e-4)
     lives = np.unique(TABLES.state_origin[TABLES.decisions])
     best = np.sort(numbers[lives])
     if shade != "by=value":  # fewer points are better
@@ -150,7 +135,7 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
         text = area.get_attribute("aria-valuetext")
         position, loss = text.split(": ")
         seen.add(position)
-        lost = numbers[origin_of(position)]
+        lost = numbers[TEXTS.index(position)]
         assert loss == "loses nothing" if lost == 0 else float(loss.split()[1]) == pytest.approx(lost, rel=0.06)
     assert len(seen) >= 15
     canvas = page.locator("canvas")
@@ -163,7 +148,7 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     page.get_by_role("combobox", name=re.compile("^and")).select_option("random")
     arrive(page, "by=differ&player=biggest-first&other=random")
     visitor.look()
-    page.get_by_role("link", name="look at it").click()
+    follow(page, "look at it")
     see_heading(page, "Before the throw")
 
 
@@ -175,9 +160,9 @@ def test_fingers_reach_every_position_of_the_map(visitor):
         assert canvas.bounding_box()["width"] / columns >= 24
     for name in ("right", "right", "up", "left", "left", "down"):
         before = area.get_attribute("aria-valuetext")
-        button = page.get_by_role("group", name="to the next position").get_by_role("button", name=name)
-        assert min(button.bounding_box()["width"], button.bounding_box()["height"]) >= 44
-        button.click()
+        arrow = button(page.get_by_role("group", name="to the next position"), name)
+        assert min(arrow.bounding_box()["width"], arrow.bounding_box()["height"]) >= 44
+        arrow.click()
         expect(area).not_to_have_attribute("aria-valuetext", before)
 
 
@@ -277,9 +262,7 @@ def test_the_drill_asks_answers_and_counts(visitor):
         pair = TABLES.pair_start[state]
         right, lost = right + int(best.optimal[pair]), lost - best.advantage[pair]
         expect(page.locator(".tally")).to_contain_text(f"{right} of {asked} right")
-        assert float(re.search(r"([\d.]+) lost", page.locator(".tally").inner_text())[1]) == pytest.approx(
-            lost, rel=0.06
-        )
+        assert number_after("right,", page.locator(".tally")) == pytest.approx(lost, rel=0.06)
         visitor.look()
         click(page, "next")
     click(page, "other positions")
