@@ -168,7 +168,7 @@ class RoundAECEnv(AECEnv):
 
     def _end_turn(self, final_score: int, illegal_action: bool) -> None:
         """Score the turn, then begin the next one or end the round."""
-        place = self.round.standings.places(np.array([final_score]), illegal_action)
+        place = self.round.scores_so_far.ranks(np.array([final_score]), illegal_action)
         ended, wins = self._play.end_turns(ONLY, place)
         if not len(ended):
             self._begin_turn()

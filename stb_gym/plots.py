@@ -194,7 +194,7 @@ def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
     Returns:
         The axes, the leading score on x and probabilities on y.
     """
-    leads = round_evaluation.rules.standings.scores
+    leads = round_evaluation.rules.scores_so_far.scores
     series = {str(after): (leads, chances) for after, chances in enumerate(round_evaluation.survival[1:], 1)}
     ax = _draw_lines(series, ax, "lead (points)", "probability that the lead is not beaten")
     ax.legend(title="players after", frameon=False)

@@ -19,10 +19,10 @@ import pytest
 import stb_gym
 from stb_gym import Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.arguments import type_test
-from stb_gym.games import Words
-from stb_gym.rounds import Outcome, Round, RoundMeter, SelfPlayVectorEnv
-from stb_gym.solver import AfterstateScorePolicy, Standing, TurnTables, UniformRandom, move_tree
+from stb_gym.rounds import Outcome, Round, RoundMeter, ScoresSoFar, SelfPlayVectorEnv
+from stb_gym.solver import AfterstateScorePolicy, TurnTables, UniformRandom, move_tree
 from stb_gym.text import TextEnv, TextGame
+from stb_gym.words import Words
 from tests import ROOT
 
 LIBRARY = str(Path(stb_gym.__file__).parent)
@@ -71,8 +71,8 @@ def objects():
         random_play, meter.sample(lambda observations, masks: masks.argmax(axis=1), 9), stb_gym.certify(threes), boards,
         *singles, AfterstateScorePolicy(np.add), boards.evaluate(random_play),
         *vectors, singles[0].unwrapped, singles[1].unwrapped, RecordRegret(singles[0]), VectorRecordRegret(vectors[0]),
-        rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]), Standing(3,
-        1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,
+        rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]),
+        ScoresSoFar(3, 1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,
         *map(stb_gym.games.words_of, (box, threes, pig)), stb_gym.measure.read_policy("ppo-threes"),
         singles[0].unwrapped.snapshot(), TextGame(threes), TextEnv(singles[0]), TextGame(threes).grade([]),
         TextGame(threes).position(0, 2, (1, 2)),

@@ -28,14 +28,13 @@ from stb_gym.measure import (
 from stb_gym.measure import compare as compare_scores
 from stb_gym.measure import hardness as measure_hardness
 from stb_gym.measure import simulate as simulate_turns
-from stb_gym.rounds import Round
+from stb_gym.rounds import Round, ScoresSoFar
 from stb_gym.solver import (
     Evaluation,
     Objective,
     Playable,
     Policy,
     Solution,
-    Standing,
     choice_at,
     move_tree,
     objective_of,
@@ -87,10 +86,10 @@ class RoundRules:
 
 
 class Turn(NamedTuple):
-    """A turn at a standing of a round; `seen` is the standing in words."""
+    """A turn of a round; `seen` is the scores so far in words."""
 
     rules: Round
-    standing: Standing
+    scores_so_far: ScoresSoFar
     best: Solution
     seen: str
 
@@ -113,10 +112,10 @@ class Place(RoundRules):
     players: int | None = None
 
     def turn(self, game: Game, objective: str) -> Turn | None:
-        """Return the turn at the standing, or None for a turn played alone.
+        """Return the turn of the round, or None for a turn played alone.
 
         Raises:
-            ValueError: if there is no such standing, or an option is for the other kind of turn.
+            ValueError: if there are no such scores so far, or an option is for the other kind of turn.
         """
         if (self.lead, self.holders, self.after, self.players) == (None,) * 4:
             if self != Place():
@@ -130,9 +129,10 @@ class Place(RoundRules):
             after = 0 if self.lead is not None or self.players is None else self.players - 1
         check_integer("holders", holders, int(self.lead is not None), 100)
         check_integer("after", after, 0, 100)
-        standing = Standing(self.lead, holders, after)
+        scores_so_far = ScoresSoFar(self.lead, holders, after)
         rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
-        return Turn(rules, standing, rules.solve().at(standing), f"{standing.in_words(game)}, ties {self.ties}")
+        seen = f"{scores_so_far.in_words(game)}, ties {self.ties}"
+        return Turn(rules, scores_so_far, rules.solve().at(scores_so_far), seen)
 
 
 def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
@@ -163,7 +163,7 @@ def imported(name: str, option: str) -> Any:
 
 
 def heading(game: Game, objective: Objective | None = None, turn: Turn | None = None) -> dict[str, Any]:
-    """Return what an answer is about: the game, the objective and its unit, the standing in a round."""
+    """Return what an answer is about: the game, the objective and its unit, the scores so far in a round."""
     about = {"game": game.name, "rules": all_rules(game), "title": title(game)}
     if objective is not None:
         about |= {"objective": objective.name, "unit": objective.unit}
@@ -337,7 +337,7 @@ def evaluate(
     masked: Annotated[bool | None, Parameter(negative="--no-masked")] = None,
     place: Place = Place(),
 ) -> Answer:
-    """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
+    """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or in a round.
 
     Args:
         game: the rules.
@@ -374,7 +374,7 @@ def evaluate(
     best = turn.best if turn else perfect_play(game, objective)
     plays: Any = player_of(game, policy, illegal)
     if isinstance(plays, str):
-        plays = turn.rules.policy(plays, turn.standing) if turn else strategy(game, plays)
+        plays = turn.rules.policy(plays, turn.scores_so_far) if turn else strategy(game, plays)
     found = best.evaluate(plays, illegal)
     answer = heading(game, found.optimum.objective, turn) | _numbers(policy, found)
     if departures:

@@ -162,8 +162,8 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         table = rolls(game, dice)
         arrays |= {f"counts-{dice}": table.counts, f"throws-{dice}": table.of_throw}
     for ties in TIE_RULES:
-        replies = Round(game, players=PLAYERS, ties=ties).solve().replies
-        arrays[f"lead-values-{ties}"] = np.stack([reply.worth[:-1].reshape(-1, PLAYERS) for reply in replies])
+        turns = Round(game, players=PLAYERS, ties=ties).solve().turns
+        arrays[f"lead-values-{ties}"] = np.stack([turn.holder_value[:-1].reshape(-1, PLAYERS) for turn in turns])
     return facts, arrays
 
 

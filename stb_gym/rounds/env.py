@@ -43,7 +43,7 @@ included; 0 if beaten, and -1 until the turn is over.
 - `seat="drawn"`: a new seat in every round, all equally likely; or the seat, 0 to players - 1.
 - `opponents="optimal"`: what all of them play, or a list with one for each in the order of the seats: the name of a
   strategy, "optimal" for the equilibrium of the round; the file, or the name, of a saved policy; an array of a policy;
-  or a function of the arrays of the game and a `Standing` that returns one.
+  or a function of the arrays of the game and the `ScoresSoFar` that returns one.
 - `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.rounds.Round`.
 - `illegal`, `render_mode`, `observation_dtype`, `max_episode_steps`, the rules of the game and, of
   `stb_gym/ThreesRoundMasked-v0`, `mask_names`: as for the turn.
@@ -68,9 +68,10 @@ from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, g
 from stb_gym.envs.env import Observation, observation_space
 from stb_gym.envs.registration import NAMESPACE, check_free, masked_id, register
 from stb_gym.games import Entry, Game
-from stb_gym.rounds.equilibrium import Round
-from stb_gym.rounds.opponents import Lineup, Opponents, opponents_of
-from stb_gym.solver import Objective, Standing
+from stb_gym.rounds.opponents import Opponents, OpponentStrategies, opponents_of
+from stb_gym.rounds.round import Round
+from stb_gym.rounds.scores_so_far import ScoresSoFar
+from stb_gym.solver import Objective
 
 
 def _refuse_solo_play(final_score: IntArray) -> NDArray[Any]:
@@ -87,7 +88,9 @@ def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
         ValueError: if the type of the observations cannot hold the place of the lead.
     """
     others = rules.players - 1
-    return observation_space([*rules.game.observation_high, len(rules.standings.scores), others, others], turn.dtype)
+    return observation_space(
+        [*rules.game.observation_high, len(rules.scores_so_far.scores), others, others], turn.dtype
+    )
 
 
 def with_standing(observation: Observation, standing: IntArray) -> Observation:
@@ -142,7 +145,7 @@ class SeatEnv(StandingEnv):
     _seat: int | str
     _place: Any  # an integer, or [B]: of the standing that the player sees, among those of the opponents
 
-    def set_opponents(self, opponents: Lineup) -> None:
+    def set_opponents(self, opponents: OpponentStrategies) -> None:
         """Play against other opponents from now on, also in rounds under way, whose standings remain.
 
         Args:
@@ -173,13 +176,13 @@ class SeatEnv(StandingEnv):
         self._place = place if place.ndim else int(place)
 
     def _standings(self) -> IntArray:
-        return self.opponents.seen[np.atleast_1d(self._place)]
+        return self.opponents.observed[np.atleast_1d(self._place)]
 
     def _threshold_of(self, spec: EnvSpec) -> float | None:
         return self.opponents.reward_threshold
 
     def _beside(self, game: int) -> str:
-        return self.opponents.standing(np.atleast_1d(self._place)[game]).in_words(self.game)
+        return self.opponents.scores_so_far(np.atleast_1d(self._place)[game]).in_words(self.game)
 
 
 class RoundEnv(SeatEnv, TurnEnv):
@@ -193,7 +196,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all the others play, or a list with one for each in the order of the seats: the
             name of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a
-            policy; or a function of the arrays of the game and a `Standing` that returns one.
+            policy; or a function of the arrays of the game and the `ScoresSoFar` that returns one.
         ties, shut_wins, indifferent: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
@@ -219,7 +222,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         game: Game | str,
         players: int = 2,
         seat: int | str = "drawn",
-        opponents: Lineup = "optimal",
+        opponents: OpponentStrategies = "optimal",
         ties: str = "split",
         shut_wins: bool = False,
         indifferent: str = "fewer",
@@ -246,15 +249,15 @@ class RoundEnv(SeatEnv, TurnEnv):
             ValueError: if `options` names no position of the game or no standing, or a position without a legal move.
         """
         turn, seen = split_options(options)
-        sums = self.opponents.sums_of(seen)
+        sums = self.opponents.cumulative_chances(seen)
         if turn:
             self.stepper.beginnings(turn)  # refuses wrong options before anything changes
         if seed is not None:
             check_integer("seed", seed, 0, LARGEST_SEED)
             gym.Env.reset(self, seed=int(seed))
-        self._place = int(self.opponents.draw_standing(sums, self.np_random.bit_generator.random_raw()))
+        self._place = int(self.opponents.draw_start(sums, self.np_random.bit_generator.random_raw()))
         observation, info = super().reset(options=turn)
-        return with_standing(observation, self.opponents.seen[self._place]), info | {"holders": -1}
+        return with_standing(observation, self.opponents.observed[self._place]), info | {"holders": -1}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again; at the end of the turn, draw how the round ends.
@@ -271,13 +274,13 @@ class RoundEnv(SeatEnv, TurnEnv):
             random = self.np_random.bit_generator.random_raw()
             info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
             reward = float(self.opponents.share[info["holders"]])
-        return with_standing(observation, self.opponents.seen[self._place]), reward, over, truncated, info
+        return with_standing(observation, self.opponents.observed[self._place]), reward, over, truncated, info
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split the options of a reset into those of the turn and those of the standing."""
     turn = options_of(options)
-    return turn, {name: turn.pop(name) for name in Standing._fields if name in turn}
+    return turn, {name: turn.pop(name) for name in ScoresSoFar._fields if name in turn}
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:

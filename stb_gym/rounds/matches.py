@@ -19,8 +19,9 @@ import numpy as np
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_chances, check_choice, check_integer
-from stb_gym.rounds.equilibrium import Outcome, Round, RoundEvaluation, RoundStrategy
-from stb_gym.rounds.standings import check_lineup
+from stb_gym.rounds.evaluation import Outcome, RoundEvaluation
+from stb_gym.rounds.round import Round
+from stb_gym.rounds.strategies import RoundStrategy, check_strategies
 
 BEGINS = {
     "fixed": "the first player begins every round",
@@ -54,11 +55,14 @@ class Series:
 
 
 def match(outcome: Outcome, rounds: int) -> Outcome:
-    """Return the outcome of a match that goes to the player who wins more of the rounds.
+    """Compute the outcome of a match that goes to the player who wins more of the rounds.
 
     Args:
         outcome: win, loss and tie of the first of two players in one round.
         rounds: how many rounds are played, 1 to 10,000.
+
+    Returns:
+        Win, loss and tie of the first player in the match.
 
     Raises:
         ValueError: if the number of rounds is out of range, or the chances do not sum to 1.
@@ -79,13 +83,18 @@ def match(outcome: Outcome, rounds: int) -> Outcome:
 
 @checked
 def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begins: str = "fixed") -> Series:
-    """Return the chances of players in a match. A won round is one point; tied players get what the tie rule gives.
+    """Compute the chances of players in a match.
+
+    A won round is one point; tied players get what the tie rule gives.
 
     Args:
         rules: the rules of every round.
         strategies: one for each of 2 to 8 players, who keep their order around the table; each plays in any seat.
         rounds: how many rounds are played, 1 to 10,000.
         begins: one of `BEGINS`.
+
+    Returns:
+        The chances and expected points after 1, 2 ... rounds.
 
     Raises:
         ValueError: if an argument is not allowed, or there are too many rounds for that many players.
@@ -101,7 +110,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("players of a match", players, 2, MOST_PLAYERS)
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
-    check_lineup("match", strategies, players)
+    check_strategies("match", strategies, players)
     # The leads are multiples of 1 / unit: a win that all players share changes no lead.
     unit = math.lcm(*range(1, players)) if rules.ties == "split" else 1
     if (2 * rounds * unit + 1) ** (players - 1) > LARGEST_SERIES:
@@ -149,13 +158,13 @@ def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
 
     The first of those who tie for the last place came last. A seat that does not play has the worst score.
     """
-    standings, (first, *others) = evaluation.rules.standings, evaluation.played
-    leads = np.arange(len(standings.scores))
+    players, (first, *others) = evaluation.rules.players, evaluation.played
+    leads = np.arange(first.chances.shape[1])
     ways: dict[tuple[int, int], FloatArray] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
     for seat, played in enumerate(others, 1):
         after: dict[tuple[int, int], FloatArray] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
         for (holders, worst), chance in ways.items():
-            turn = played.chances[leads * standings.players + holders.bit_count() - 1]
+            turn = played.chances[leads * players + holders.bit_count() - 1]
             better, behind = np.tril(turn, -1), np.triu(turn, 1)
             after[1 << seat, worst] += better.T @ chance
             after[holders | 1 << seat, worst] += turn.diagonal()[:, None] * chance
@@ -181,4 +190,4 @@ def _ahead_alone(ahead: FloatArray) -> FloatArray:
     leads = np.indices(ahead.shape) - len(ahead) // 2
     totals = np.append(leads, np.zeros((1, *ahead.shape), int), axis=0)
     top = totals == totals.max(axis=0)
-    return np.array([ahead[most & (top.sum(axis=0) == 1)].sum() for most in top])
+    return np.array([ahead[leads_all & (top.sum(axis=0) == 1)].sum() for leads_all in top])

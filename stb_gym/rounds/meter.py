@@ -1,6 +1,5 @@
 """The meter of rounds: an agent's exact expected win in its seat, and how much more its best response wins."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,8 +13,10 @@ from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv, SeatEnv
 from stb_gym.rounds.opponents import Opponents
+from stb_gym.rounds.scores_so_far import ScoresSoFar
+from stb_gym.rounds.strategies import RoundFunction
 from stb_gym.rounds.vector_env import RoundVectorEnv
-from stb_gym.solver import Policy, Standing, TurnTables, expected_visits, optimise, pair_weights, score_chances
+from stb_gym.solver import Policy, TurnTables, expected_visits, optimise, pair_weights, score_chances
 
 AT_ONCE = 2**16  # states in one question to an agent
 LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
@@ -23,17 +24,17 @@ LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RoundRegret:
-    """The exact results of an agent in a round with C standings that it may see.
+    """The exact results of an agent in a round in which its turn has C possible starts; see `Opponents`.
 
     Attributes:
         opponents: its opponents.
-        wins: [C] the agent's expected win (its share by the tie rule) at each standing; 0 where its probability is 0.
-        most: [C] the best response's expected win there.
+        wins: [C] the agent's expected win (its share by the tie rule) at each start; 0 where its probability is 0.
+        best_wins: [C] the best response's expected win there.
     """
 
     opponents: Opponents
     wins: FloatArray
-    most: FloatArray
+    best_wins: FloatArray
 
     def __repr__(self) -> str:
         return f"<{self.opponents.rules.game}: win {self.value:.6g}, regret {self.regret:.4g}>"
@@ -46,12 +47,12 @@ class RoundRegret:
     @property
     def best(self) -> float:
         """The expected win of the best response to the opponents; 0 counts for rounds that end before the turn."""
-        return float(self.opponents.chance @ self.most)
+        return float(self.opponents.chance @ self.best_wins)
 
     @property
     def regret(self) -> float:
         """How much more the best response wins."""
-        return max(0.0, float(self.opponents.chance @ (self.most - self.wins)))
+        return max(0.0, float(self.opponents.chance @ (self.best_wins - self.wins)))
 
     @property
     def seats(self) -> FloatArray:
@@ -61,19 +62,19 @@ class RoundRegret:
     @property
     def gains(self) -> FloatArray:
         """[S] how much more the best response wins in each of them."""
-        return np.maximum(0, self._by_seat(self.most - self.wins))
+        return np.maximum(0, self._by_seat(self.best_wins - self.wins))
 
-    def _by_seat(self, worth: FloatArray) -> FloatArray:
-        """Return [S] the expectation of `worth` [C] in each seat."""
+    def _by_seat(self, value: FloatArray) -> FloatArray:
+        """Return [S] the expectation of `value` [C] in each seat."""
         seats = len(self.opponents.seats)
-        return np.bincount(self.opponents.seat, self.opponents.chance * worth, seats).astype(float) * seats
+        return np.bincount(self.opponents.seat, self.opponents.chance * value, seats).astype(float) * seats
 
 
 class RoundMeter:
     """Measures agents in a round exactly against the best response to their opponents.
 
-    A call asks the agent about every position at every standing that it can meet, as its environment shows them. See
-    `stb_gym.RegretMeter` for what an agent can be.
+    A call asks the agent about every state of its turn, with all scores so far that it can meet, as its environment
+    shows them. See `stb_gym.RegretMeter` for what an agent can be.
 
     Args:
         env: an environment of one seat of a round, single or vector, however wrapped.
@@ -103,7 +104,7 @@ class RoundMeter:
         self.opponents: Opponents = seats[0].opponents
         for other in (seat.opponents for seat in seats[1:]):
             same = other.rules == self.opponents.rules and np.array_equal(other.chance, self.opponents.chance)
-            if not same or not np.array_equal(other.fates, self.opponents.fates):
+            if not same or not np.array_equal(other.holder_chances, self.opponents.holder_chances):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
         self.illegal: str = seats[0].illegal
         self._view = AgentView(env, seats[0].game)
@@ -111,12 +112,15 @@ class RoundMeter:
         self._masks = tables.legal[tables.decisions]
 
     def __call__(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> RoundRegret:
-        """Measure an agent.
+        """Measure an agent exactly.
 
         Args:
             agent: see `stb_gym.RegretMeter`.
             deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
             masked: whether it chooses among legal actions only; see `stb_gym.RegretMeter`.
+
+        Returns:
+            Its expected win, and how much more the best response wins.
 
         Raises:
             TypeError: if it is no agent, or its answer has a wrong type.
@@ -125,20 +129,18 @@ class RoundMeter:
         opponents, tables = self.opponents, self.opponents.rules.tables
         player = player_of(agent, self._view, deterministic, masked)
         wins = np.zeros(len(opponents.chance))
-        met = np.flatnonzero(opponents.chance)
+        possible = np.flatnonzero(opponents.chance)
         size = max(1, AT_ONCE // len(self._masks))
-        for first in range(0, len(met), size):
-            some = met[first : first + size]
-            policies = self._policies(player, some)
+        for first in range(0, len(possible), size):
+            starts = possible[first : first + size]
+            policies = self._policies(player, starts)
             weights = np.stack([pair_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
-            wins[some] = (chances * opponents.utility[some].T).sum(axis=0)
-        return RoundRegret(opponents, wins, opponents.most)
+            wins[starts] = (chances * opponents.utility[starts].T).sum(axis=0)
+        return RoundRegret(opponents, wins, opponents.best_wins)
 
-    def strategy(
-        self, agent: Any, deterministic: bool = True, masked: bool | None = None
-    ) -> Callable[[TurnTables, Standing], Policy]:
-        """Return an agent as a strategy of the round, which plays in every seat that its environment shows.
+    def strategy(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> RoundFunction:
+        """Turn an agent into a strategy for every seat that its environment shows.
 
         With it, `Round.evaluate` shows how exploitable the agent is if it plays in every seat, as after self-play: what
         each seat could gain by a best response. The strategy may also be an opponent in another environment.
@@ -147,6 +149,9 @@ class RoundMeter:
             agent: as in a call, except that its actions must be legal.
             deterministic: as in a call.
             masked: as in a call.
+
+        Returns:
+            A function of the arrays of the game and the `ScoresSoFar` that returns a policy.
 
         Raises:
             TypeError: as in a call.
@@ -163,33 +168,33 @@ class RoundMeter:
         player = player_of(agent, self._view, deterministic, masked)
         opponents = self.opponents
 
-        def plays(tables: TurnTables, standing: Standing) -> Policy:
-            index = opponents.rules.standings.find(standing)
-            seen = np.flatnonzero((opponents.index == index) & (opponents.seen[:, 2] == standing.after))
-            if not len(seen):
+        def plays(tables: TurnTables, scores_so_far: ScoresSoFar) -> Policy:
+            row, after = opponents.rules.scores_so_far.find(scores_so_far), scores_so_far.after
+            starts = np.flatnonzero((opponents.row == row) & (opponents.observed[:, 2] == after))
+            if not len(starts):
                 raise ValueError('the environment shows another seat: make it with seat="drawn"')
-            return self._policies(player, seen)[0]
+            return self._policies(player, starts)[0]
 
         return plays
 
-    def _policies(self, player: Player, met: IntArray) -> list[NDArray[Any]]:
-        """Return the policy of an agent at each of some standings."""
+    def _policies(self, player: Player, starts: IntArray) -> list[NDArray[Any]]:
+        """Return the policy of an agent after each of some starts."""
         tables = self.opponents.rules.tables
-        turn, seen = tables.observation[tables.decisions], self.opponents.seen[met]
-        observations = np.hstack((np.tile(turn, (len(met), 1)), seen.repeat(len(turn), axis=0)))
-        masks = np.tile(self._masks, (len(met), 1))
+        turn, observed = tables.observation[tables.decisions], self.opponents.observed[starts]
+        observations = np.hstack((np.tile(turn, (len(starts), 1)), observed.repeat(len(turn), axis=0)))
+        masks = np.tile(self._masks, (len(starts), 1))
         answer = player(self._view(observations, masks), masks)
-        return [tables.policy(part) for part in np.split(answer, len(met))]
+        return [tables.policy(part) for part in np.split(answer, len(starts))]
 
 
 class RoundValues(TableValues):
-    """The values of the best response to the opponents, at every standing that the player may see.
+    """The values of the best response to the opponents, for all starts of the player's turn; see `Opponents`.
 
     Args:
         env: an environment of one seat of a round, without wrappers.
 
     Raises:
-        ValueError: if the round has too many standings.
+        ValueError: if there are too many starts.
     """
 
     def __init__(self, env: SeatEnv):
@@ -197,16 +202,16 @@ class RoundValues(TableValues):
         self._solve()
 
     def standing(self) -> Any:
-        """Return the index of the standing that the player sees, or [B] of them."""
+        """Return the index of the start of the player's turn, or [B] of them."""
         if self._env.opponents is not self._opponents:  # `set_opponents` replaced them
             self._solve()
         return np.copy(self._env._place) if np.ndim(self._env._place) else self._env._place
 
     def _solve(self) -> None:
         self._opponents, tables = self._env.opponents, self._env.round.tables
-        standings = len(self._opponents.chance)
-        if standings * tables.num_states > LARGEST_VALUES:
-            raise ValueError(f"{self._env.round} has too many standings to record losses: {standings:,}")
+        starts = len(self._opponents.chance)
+        if starts * tables.num_states > LARGEST_VALUES:
+            raise ValueError(f"{self._env.round} has too many scores so far to record losses: {starts:,}")
         afterstates, states = optimise(tables, self._opponents.utility.T[tables.score_index])
         super().__init__(states.T, afterstates.T, 0.0)
 

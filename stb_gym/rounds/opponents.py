@@ -1,8 +1,8 @@
 """The opponents of one seat of a round, reduced to two draws.
 
-A seat meets a standing with a probability that the players before it determine. If it holds the lead after its turn,
-the players after it determine the probabilities that it is beaten, or shares the lead with 0, 1 ... others in the end.
-So a whole round costs two draws besides the turn itself, whatever the number of players.
+The players before a seat determine the probabilities of the scores so far at its turn. If it holds the lead after its
+turn, the players after it determine the probabilities that it is beaten, or shares the lead with 0, 1 ... others in the
+end. So a whole round costs two draws besides the turn itself, whatever the number of players.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,128 +15,138 @@ import numpy as np
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_integer
-from stb_gym.rounds.equilibrium import Round, RoundEvaluation, RoundStrategy, best_values
-from stb_gym.solver import Standing
+from stb_gym.rounds.evaluation import RoundEvaluation
+from stb_gym.rounds.optimal_turn import best_values
+from stb_gym.rounds.round import Round
+from stb_gym.rounds.scores_so_far import ScoresSoFar
+from stb_gym.rounds.strategies import RoundStrategy
 
-Lineup = RoundStrategy | Sequence[RoundStrategy] | RoundEvaluation
+OpponentStrategies = RoundStrategy | Sequence[RoundStrategy] | RoundEvaluation
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Opponents:
-    """The opponents of a player in a round of N players, with the C standings that the player may see.
+    """The opponents of a player in a round of N players.
+
+    The player's turn has C possible *starts*: pairs of a seat that the player may have and of scores so far there.
 
     Attributes:
         rules: the round.
         seats: [S] the seats that the player may have, each equally likely.
-        seat: [C] the index in `seats` of the seat that sees a standing.
-        index: [C] the index of the standing in `rules.standings`.
-        chance: [C] the probability that the player sees it. The sum is below 1 where a round can end before the turn.
-        fates: [S, Z, N + 1] for a player in one of the `seats` who holds the lead of a standing after the turn, the
+        seat: [C] the index in `seats`.
+        row: [C] the row of the scores so far in the table `rules.scores_so_far`, which has Z rows.
+        chance: [C] the probability of the start. The sum is below 1 where a round can end before the turn.
+        holder_chances: [S, Z, N + 1] for a player in one of the `seats` who holds the lead of a row after the turn, the
             probability of being one of k holders at the end of the round; k = 0 is to be beaten.
     """
 
     rules: Round
     seats: tuple[int, ...]
     seat: IntArray
-    index: IntArray
+    row: IntArray
     chance: FloatArray
-    fates: FloatArray
+    holder_chances: FloatArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
 
     @cached_arrays
-    def seen(self) -> IntArray:
-        """[C, 3] what the player sees: the place of the lead, the number of its holders, and of players after."""
-        standings = self.rules.standings
+    def observed(self) -> IntArray:
+        """[C, 3] what the player observes: the rank of the lead, the number of its holders, and of players after."""
+        table = self.rules.scores_so_far
         after = self.rules.players - 1 - np.array(self.seats)[self.seat]
-        return np.column_stack((standings.lead[self.index], standings.holders[self.index], after))
+        return np.column_stack((table.lead[self.row], table.holders[self.row], after))
 
     @cached_arrays
     def share(self) -> FloatArray:
         """[N + 1] what each of 1, 2 ... N holders of the lead wins in the end; at index 0, for a beaten player, 0."""
-        return np.append(0.0, self.rules.standings.share[: self.rules.players])
+        return np.append(0.0, self.rules.scores_so_far.share[: self.rules.players])
 
     @cached_arrays
     def utility(self) -> FloatArray:
-        """[C, T] the player's expected win by final score at each standing."""
-        standings, worth = self.rules.standings, self.fates @ self.share
-        return standings.holds[self.index] * worth[self.seat[:, None], standings.after[self.index]]
+        """[C, T] the player's expected win by final score at each start."""
+        table, value = self.rules.scores_so_far, self.holder_chances @ self.share
+        return table.takes_lead[self.row] * value[self.seat[:, None], table.next_row[self.row]]
 
     @cached_arrays
-    def most(self) -> FloatArray:
-        """[C] the best response's expected win at each standing; 0 where its probability is 0."""
-        most = np.zeros(len(self.chance))
-        most[self.chance > 0] = best_values(self.rules.tables, self.utility[self.chance > 0])
-        return most
+    def best_wins(self) -> FloatArray:
+        """[C] the best response's expected win at each start; 0 where its probability is 0."""
+        wins = np.zeros(len(self.chance))
+        wins[self.chance > 0] = best_values(self.rules.tables, self.utility[self.chance > 0])
+        return wins
 
     @cached_property
     def reward_threshold(self) -> float:
         """The best response's expected win in rounds in which the player has a turn."""
-        return float(self.chance @ self.most / self.chance.sum())
+        return float(self.chance @ self.best_wins / self.chance.sum())
 
-    def standing(self, place: int) -> Standing:
-        """Return one of the C standings as a `Standing`."""
-        return self.rules.standings.standing(int(self.index[place]), int(self.seen[place, 2]))
+    def scores_so_far(self, start: int) -> ScoresSoFar:
+        """Return the scores so far of one of the C starts."""
+        return self.rules.scores_so_far.at_row(int(self.row[start]), int(self.observed[start, 2]))
 
-    def sums_of(self, options: Mapping[str, Any]) -> FloatArray:
-        """Return [C] running sums of the chances of the standings that fit `options`, for a draw.
+    def cumulative_chances(self, options: Mapping[str, Any]) -> FloatArray:
+        """Return [C] cumulative probabilities of the starts that fit `options`, for a draw.
 
-        Where the opponents leave no such standing, all of them are equally likely.
+        Where the opponents leave none of these scores so far, all starts that fit are equally likely.
 
         Args:
-            options: the "lead", "holders" and "after" of the standing, or some of these.
+            options: the "lead", "holders" and "after" of the scores so far, or some of these.
 
         Raises:
-            ValueError: if the player never sees such a standing.
+            ValueError: if the player never sees such scores so far.
         """
         if not options:
-            return self._sums
-        standings = [self.standing(place)._asdict() for place in range(len(self.index))]
-        fits = np.array([options.items() <= standing.items() for standing in standings])
+            return self._cumulative_chances
+        observable = [self.scores_so_far(start)._asdict() for start in range(len(self.row))]
+        fits = np.array([options.items() <= scores_so_far.items() for scores_so_far in observable])
         if not fits.any():
             seats = f"seats {self.seats[0]} to {self.seats[-1]}"
             raise ValueError(f"the player, in {seats} of {self.rules}, never sees {dict(options)}")
         chances = self.chance * fits
-        return _running_sums(chances if chances.any() else fits)
+        return _cumulative(chances if chances.any() else fits)
 
-    def draw_standing(self, sums: FloatArray, random: Any) -> Any:
-        """Draw which of the C standings the player sees, given `sums_of` them and 64 random bits, or [B] of them."""
-        return sums.searchsorted(_uniform(random), side="right")
+    def draw_start(self, cumulative_chances: FloatArray, random: Any) -> Any:
+        """Draw at which of the C starts the player begins.
 
-    def draw_holders(self, place: Any, score: Any, random: Any) -> Any:
+        Args:
+            cumulative_chances: [C] see the method of this name.
+            random: 64 random bits, or [B].
+        """
+        return cumulative_chances.searchsorted(_uniform(random), side="right")
+
+    def draw_holders(self, start: Any, score: Any, random: Any) -> Any:
         """Draw how many players hold the lead with the player in the end, the player included; 0 if beaten.
 
         Args:
-            place: which of the C standings the player saw, or an array [B].
-            score: the place of the final score, or [B]; T after an illegal action.
+            start: at which of the C starts the player began, or an array [B].
+            score: the rank of the final score, or [B]; T after an illegal action.
             random: 64 random bits, or [B].
         """
-        sums = self._fate_sums[self.seat[place], self._led[self.index[place], score]]
-        return (_uniform(random) >= sums.T).sum(axis=0)
+        cumulative = self._cumulative_holders[self.seat[start], self._row_in_lead[self.row[start], score]]
+        return (_uniform(random) >= cumulative.T).sum(axis=0)
 
     @cached_arrays
-    def _sums(self) -> FloatArray:
-        return _running_sums(self.chance)
+    def _cumulative_chances(self) -> FloatArray:
+        return _cumulative(self.chance)
 
     @cached_arrays
-    def _led(self) -> IntArray:
-        """[Z, T + 1] the standing after each final score of the player; Z where the player does not hold the lead then.
+    def _row_in_lead(self) -> IntArray:
+        """[Z, T + 1] the row after each final score of the player; Z where the player does not hold the lead then.
 
         The last column is that of an illegal action.
         """
-        standings = self.rules.standings
-        beaten = len(standings.lead)
-        return np.pad(np.where(standings.holds, standings.after, beaten), ((0, 0), (0, 1)), constant_values=beaten)
+        table = self.rules.scores_so_far
+        beaten = len(table.lead)
+        return np.pad(np.where(table.takes_lead, table.next_row, beaten), ((0, 0), (0, 1)), constant_values=beaten)
 
     @cached_arrays
-    def _fate_sums(self) -> FloatArray:
-        """[S, Z + 1, N + 1] running sums of the `fates`; in the last row the player is beaten."""
-        return np.pad(_running_sums(self.fates), ((0, 0), (0, 1), (0, 0)), constant_values=1)
+    def _cumulative_holders(self) -> FloatArray:
+        """[S, Z + 1, N + 1] cumulative `holder_chances`; in the last row the player is beaten."""
+        return np.pad(_cumulative(self.holder_chances), ((0, 0), (0, 1), (0, 0)), constant_values=1)
 
 
-def _running_sums(chances: FloatArray) -> FloatArray:
-    """Return the running sums of distributions, scaled to end at 1."""
+def _cumulative(chances: FloatArray) -> FloatArray:
+    """Return the cumulative sums of distributions, scaled to end at 1."""
     sums = chances.cumsum(axis=-1)
     return sums / sums[..., -1:]
 
@@ -146,15 +156,18 @@ def _uniform(random: Any) -> Any:
     return (random >> 11) * 2.0**-53
 
 
-def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "optimal") -> Opponents:
-    """Return the opponents of a player in a round.
+def opponents_of(rules: Round, seat: int | str = "drawn", opponents: OpponentStrategies = "optimal") -> Opponents:
+    """Compute the exact chances that the opponents of a player leave.
 
     Args:
         rules: the round.
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all play, or a list with one for each of the others in the order of the seats: see
-            `Round.evaluate`; or an evaluated lineup of the round, in which the player takes a seat and the others play
-            as they do there.
+            `Round.evaluate`; or an evaluated round, in which the player takes a seat and the others play as they do
+            there.
+
+    Returns:
+        The opponents.
 
     Raises:
         ValueError: if the seat or a strategy is unknown, or there is not one strategy per opponent.
@@ -166,29 +179,29 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: Lineup = "o
     # The chances [Z, T] of the final scores of the opponents before the player and after it, by seat.
     if isinstance(opponents, RoundEvaluation):
         if replace(opponents.rules, indifferent=rules.indifferent) != rules:
-            raise ValueError(f"the lineup of opponents is of another round than {rules}")
-        before = [play.chances for play in opponents.played[:last]]
-        after = [play.chances for play in opponents.played[first + 1 :]]
+            raise ValueError(f"the evaluated opponents play another round than {rules}")
+        before = [seat.chances for seat in opponents.played[:last]]
+        after = [seat.chances for seat in opponents.played[first + 1 :]]
     else:
         others = rules.players - 1
-        lineup: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
-        if len(lineup) != others:
-            raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(lineup)}")
-        before = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[:last])]
-        after = [rules.seat(place, plays).chances for place, plays in enumerate(lineup[first:], first + 1)]
-    standings = rules.standings
-    reached = [*accumulate(before, standings.reached_after, initial=standings.begun)]
-    fates = [(standings.holders[:, None] == np.arange(rules.players + 1)).astype(float)]
+        strategies: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
+        if len(strategies) != others:
+            raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(strategies)}")
+        before = [rules.seat(place, strategy).chances for place, strategy in enumerate(strategies[:last])]
+        after = [rules.seat(place, strategy).chances for place, strategy in enumerate(strategies[first:], first + 1)]
+    table = rules.scores_so_far
+    reached = [*accumulate(before, table.reached_after, initial=table.initial)]
+    holder_chances = [(table.holders[:, None] == np.arange(rules.players + 1)).astype(float)]
     for chances in reversed(after):
-        earlier = np.stack([standings.worth_before(column, chances) for column in fates[0].T], axis=1)
+        earlier = np.stack([table.value_before(column, chances) for column in holder_chances[0].T], axis=1)
         earlier[:, 0] = np.maximum(0, 1 - earlier[:, 1:].sum(axis=1))
-        fates.insert(0, earlier)
-    index_of_seat, index = np.nonzero([standings.met_by(seat) for seat in seats])
+        holder_chances.insert(0, earlier)
+    index_of_seat, row = np.nonzero([table.reachable_by(seat) for seat in seats])
     return Opponents(
         rules=rules,
         seats=seats,
         seat=index_of_seat,
-        index=index,
-        chance=np.array(reached[first:])[index_of_seat, index] / len(seats),
-        fates=np.array(fates[: len(seats)]),
+        row=row,
+        chance=np.array(reached[first:])[index_of_seat, row] / len(seats),
+        holder_chances=np.array(holder_chances[: len(seats)]),
     )

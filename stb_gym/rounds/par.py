@@ -1,4 +1,4 @@
-"""How the place in a round changes play: par scores, and where optimal round play departs from optimal solo play."""
+"""How the seat in a round changes play: par scores, and where optimal round play departs from optimal solo play."""
 
 from typing import NamedTuple
 
@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
-from stb_gym.rounds.equilibrium import RoundSolution, best_values
-from stb_gym.rounds.standings import blocks
+from stb_gym.rounds.optimal_turn import best_values
+from stb_gym.rounds.round import RoundSolution
+from stb_gym.rounds.scores_so_far import batches
 from stb_gym.solver import TIE, Policy
 from stb_gym.solving import solve
 
@@ -20,7 +21,7 @@ class Departures(NamedTuple):
         positions: how many decisions there are.
         first: the number for the player who begins the round.
         by_lead: [players - 1, T] the number for a player who sees a lead held by one player, by the number of players
-            after (0, 1 ...) and the place of the lead.
+            after (0, 1 ...) and the rank of the lead.
     """
 
     positions: int
@@ -47,47 +48,65 @@ class Par(NamedTuple):
 def departures(solution: RoundSolution) -> Departures:
     """Count the decisions where optimal round play differs from optimal solo play.
 
+    Args:
+        solution: the equilibrium of the round.
+
+    Returns:
+        The counts, for the first player and for every player who sees a single leader.
+
     Example:
         >>> import stb_gym
         >>> rules = stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=5)
-        >>> departures(rules.solve()).first
+        >>> stb_gym.rounds.departures(rules.solve()).first
         50
     """
-    tables, standings = solution.rules.tables, solution.rules.standings
+    tables, table = solution.rules.tables, solution.rules.scores_so_far
     alone = solve(tables.game).optimal
-    counts = np.zeros((standings.players, len(standings.lead)), int)
-    for after, reply in enumerate(solution.replies):
-        for block in blocks(tables, standings.met_by(standings.players - 1 - after)):
-            agrees = tables.reduce(np.logical_or, reply.optimal(block) & alone[:, None])
-            counts[after, block] = (~agrees).sum(axis=0)
-    return Departures(len(tables.decisions), int(counts[-1, -1]), counts[:-1, standings.holders == 1])
+    counts = np.zeros((table.players, len(table.lead)), int)
+    for after, turn in enumerate(solution.turns):
+        for rows in batches(tables, table.reachable_by(table.players - 1 - after)):
+            agrees = tables.reduce(np.logical_or, turn.is_optimal(rows) & alone[:, None])
+            counts[after, rows] = (~agrees).sum(axis=0)
+    return Departures(len(tables.decisions), int(counts[-1, -1]), counts[:-1, table.holders == 1])
 
 
 @checked
 def pars(solution: RoundSolution) -> list[Par]:
-    """Return par by the number of players after: 0, 1 ... all others of the round.
+    """Find the target scores of a player who begins, for rounds of every size up to that of a solved one.
+
+    Args:
+        solution: the equilibrium of the largest round.
+
+    Returns:
+        Par for 0, 1 ... players after.
 
     Example:
         >>> import stb_gym
-        >>> [each.par for each in pars(stb_gym.rounds.Round(stb_gym.Threes(), players=5).solve())]
+        >>> solution = stb_gym.rounds.Round(stb_gym.Threes(), players=5).solve()
+        >>> [each.par for each in stb_gym.rounds.pars(solution)]
         [30, 5, 5, 4, 4]
     """
-    tables, rows = solution.rules.tables, []
-    scores, values = tables.scores, best_values(tables, solution.worth)
-    for after, (first, worth) in enumerate(zip(values.tolist(), solution.worth, strict=True)):
-        at_par, even = scores[worth >= first * (1 - TIE)], scores[worth >= (1 - TIE) / 2]
-        rows.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
-    return rows
+    tables, found = solution.rules.tables, []
+    scores, values = tables.scores, best_values(tables, solution.lead_value)
+    for after, (first, value) in enumerate(zip(values.tolist(), solution.lead_value, strict=True)):
+        at_par, even = scores[value >= first * (1 - TIE)], scores[value >= (1 - TIE) / 2]
+        found.append(Par(after, first, int(at_par[-1]), int(even[-1]) if len(even) else None))
+    return found
 
 
 def shares(solution: RoundSolution, policy: Policy) -> FloatArray:
-    """Return [players] the share of the first player's optimal expected win that a policy reaches.
+    """Compute the share of the first player's optimal expected win that a policy reaches, for rounds of every size.
 
-    By the number of players after. The policy ignores the others; the share is 1 where nobody can win anything.
+    Args:
+        solution: the equilibrium of the largest round.
+        policy: a policy that ignores the others.
+
+    Returns:
+        [players] the share for 0, 1 ... players after; 1 where nobody can win anything.
     """
     tables = solution.rules.tables
     chances = solve(tables.game).evaluate(policy).score_distribution
-    wins = solution.worth @ [chances.get(score, 0.0) for score in tables.scores.tolist()]
-    most = best_values(tables, solution.worth)
-    share: FloatArray = np.minimum(np.divide(wins, most, out=np.ones_like(most), where=most > 0), 1)
+    wins = solution.lead_value @ [chances.get(score, 0.0) for score in tables.scores.tolist()]
+    best = best_values(tables, solution.lead_value)
+    share: FloatArray = np.minimum(np.divide(wins, best, out=np.ones_like(best), where=best > 0), 1)
     return share

@@ -12,8 +12,8 @@ from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import Step, TurnVectorEnv, game_for
 from stb_gym.games import Game
 from stb_gym.rounds.env import StandingEnv, with_standing
-from stb_gym.rounds.equilibrium import Round
-from stb_gym.solver import Standing
+from stb_gym.rounds.round import Round
+from stb_gym.rounds.scores_so_far import ScoresSoFar
 
 
 class Play:
@@ -35,8 +35,8 @@ class Play:
     """
 
     def __init__(self, rules: Round, count: int):
-        self._standings = rules.standings
-        self._no_score = len(rules.standings.scores)
+        self._standings = rules.scores_so_far
+        self._no_score = len(rules.scores_so_far.scores)
         self.places: IntArray = np.full((count, rules.players), self._no_score)
         self.seat: IntArray = np.zeros(count, np.int64)
 
@@ -70,12 +70,12 @@ class Play:
         self.begin(ended)
         return ended, wins
 
-    def standing(self, number: int) -> Standing:
+    def standing(self, number: int) -> ScoresSoFar:
         """Return what the player whose turn it is sees in a round."""
-        return self._standings.standing(int(self._index()[number]), int(self.seen[number, 2]))
+        return self._standings.at_row(int(self._index()[number]), int(self.seen[number, 2]))
 
     def _index(self) -> IntArray:
-        """Return [B] the indices of the standings; see `Standings`."""
+        """Return [B] the indices of the standings; see `ScoresSoFarTable`."""
         lead, holders, _ = self.seen.T
         return lead * self._standings.players + np.maximum(holders - 1, 0)
 
@@ -165,7 +165,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         if len(games):
             infos["final_obs"] = with_standing(infos["final_obs"], self._play.seen)
             final = infos["final_info"]
-            places = self.round.standings.places(final["final_score"][games], final["illegal_action"][games])
+            places = self.round.scores_so_far.ranks(final["final_score"][games], final["illegal_action"][games])
             ended, wins = self._play.end_turns(games, places)
             if len(ended):
                 infos["wins"], infos["_wins"] = np.zeros((self.num_envs, self.round.players)), np.zeros_like(over)
@@ -185,7 +185,7 @@ class SelfPlayVectorEnv(StandingEnv, TurnVectorEnv):
         return {**super().snapshot(), "seat": self._play.seat.copy(), **places}
 
     def _limits(self) -> dict[str, int]:
-        places = {f"place_{seat}": len(self.round.standings.scores) + 1 for seat in range(self.round.players)}
+        places = {f"place_{seat}": len(self.round.scores_so_far.scores) + 1 for seat in range(self.round.players)}
         return {**super()._limits(), "seat": self.round.players, **places}
 
     def _go_on(self, numbers: Mapping[str, IntArray]) -> None:

@@ -24,7 +24,8 @@ import numpy as np
 from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_choice, check_integer
 from stb_gym.games import Game, check_game
-from stb_gym.rounds.standings import TIES, check_lineup
+from stb_gym.rounds.scores_so_far import TIES
+from stb_gym.rounds.strategies import check_strategies
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy
 
@@ -70,7 +71,7 @@ def tournament(
     limit: int | None = None,
     ties: str = "split",
 ) -> Tournament:
-    """Return the exact chances of players with fixed strategies.
+    """Compute the exact chances of players with fixed strategies.
 
     Players may score 0 for ever. So rounds are played until the tournament goes on with a chance below 1e-15; the rest
     is missing from `wins` and `rounds`.
@@ -81,6 +82,9 @@ def tournament(
         rule: one of `ENDS`. A single player wins "out-at" after 0 rounds.
         limit: points, 1 to 10,000; by default as in `LIMITS`.
         ties: one of `stb_gym.rounds.TIES`.
+
+    Returns:
+        The chances of every player, and of every number of rounds.
 
     Raises:
         TypeError: if `game` is no game.
@@ -94,7 +98,7 @@ def tournament(
         [0.5243, 0.4757]
     """
     check_game(game)
-    check_lineup("tournament", strategies)
+    check_strategies("tournament", strategies)
     check_integer("players", len(strategies), 1, 100)
     check_choice("end of a tournament", rule, list(ENDS))
     if rule == "out-at" and game.more_is_better:

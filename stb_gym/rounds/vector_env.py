@@ -12,8 +12,8 @@ from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
 from stb_gym.games import Game
 from stb_gym.rounds.env import SeatEnv, split_options, with_standing
-from stb_gym.rounds.equilibrium import Round
-from stb_gym.rounds.opponents import Lineup
+from stb_gym.rounds.opponents import OpponentStrategies
+from stb_gym.rounds.round import Round
 
 
 class RoundVectorEnv(SeatEnv, TurnVectorEnv):
@@ -38,7 +38,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         num_envs: int = 1,
         players: int = 2,
         seat: int | str = "drawn",
-        opponents: Lineup = "optimal",
+        opponents: OpponentStrategies = "optimal",
         ties: str = "split",
         shut_wins: bool = False,
         indifferent: str = "fewer",
@@ -78,7 +78,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
                 if the mask is invalid or chooses no game, or there is not one seed per game.
         """
         turn, seen = split_options(options)
-        sums = self.opponents.sums_of(seen)
+        sums = self.opponents.cumulative_chances(seen)
         observation, infos = super().reset(seed=seed, options=turn)
         if seen:
             self._draw_standings(infos["_action_mask"].nonzero()[0], sums)
@@ -96,28 +96,28 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             self._place = place.copy()
         observation, _, over, truncated, infos = super().step(actions)
         if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            self._draw_standings(finished.nonzero()[0], self.opponents.sums_of({}))
+            self._draw_standings(finished.nonzero()[0], self.opponents.cumulative_chances({}))
         reward = np.zeros(self.num_envs)
         (games,) = over.nonzero()
         if len(games):
             ends = infos.get("final_info", infos)
-            score = self.round.standings.places(ends["final_score"][games], ends["illegal_action"][games])
+            score = self.round.scores_so_far.ranks(ends["final_score"][games], ends["illegal_action"][games])
             random = self.np_random.bit_generator.random_raw(len(games))
             holders = self.opponents.draw_holders(place[games], score, random)
             ends["holders"], ends["_holders"] = np.zeros(self.num_envs, np.int64), over.copy()
             ends["holders"][games] = holders
             reward[games] = self.opponents.share[holders]
         if "final_obs" in infos:
-            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.seen.take(place, axis=0))
+            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.observed.take(place, axis=0))
         return with_standing(observation, self._standings()), reward, over, truncated, infos
 
     def _begin(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
-        self._draw_standings(games, self.opponents.sums_of({}))
+        self._draw_standings(games, self.opponents.cumulative_chances({}))
         super()._begin(games, afterstate, throws)
 
     def _draw_standings(self, games: IntArray, sums: FloatArray) -> None:
         random = self.np_random.bit_generator.random_raw(len(games))
-        self._place[games] = self.opponents.draw_standing(sums, random)
+        self._place[games] = self.opponents.draw_start(sums, random)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:

@@ -24,7 +24,7 @@ from stb_gym.solver.policies import (
 )  # fmt: skip
 from stb_gym.solver.solution import Evaluation, Solution, afterstate_arrays, solve_tables
 from stb_gym.solver.strategies import (
-    Standing, approximation, chance_to_beat, refuse_names_of_strategies, table_strategies, table_strategy, ways_to_shut,
+    approximation, chance_to_beat, refuse_names_of_strategies, table_strategies, table_strategy, ways_to_shut,
 )  # fmt: skip
 from stb_gym.solver.tables import Level, Policy, TurnTables, compile_game
 from stb_gym.solver.tree import Branch, move_tree
@@ -32,7 +32,7 @@ from stb_gym.solver.tree import Branch, move_tree
 __all__ = [
     "ILLEGAL", "TIE", "AfterstateScorePolicy", "Branch", "Certificate", "Choice", "Evaluation", "GameOrEnv", "Goal",
     "Level", "Measured", "Mistake", "Move", "Objective", "PerfectPlay", "Playable", "Policy", "RulePolicy",
-    "Solution", "Standing", "TurnTables", "UniformRandom", "afterstate_arrays", "approximation", "certify",
+    "Solution", "TurnTables", "UniformRandom", "afterstate_arrays", "approximation", "certify",
     "chance_to_beat", "check_bellman", "choice_at", "compile_game", "expected", "expected_visits", "is_as_good",
     "is_named", "legal_moves", "move_tree", "objective_of", "optimal_pairs", "optimise", "pair_weights",
     "policy_array", "refuse_names_of_strategies", "score_chances", "solve_tables", "sweep", "table_strategies",

@@ -5,7 +5,7 @@ Where a strategy calls several moves equal, it plays the lowest action.
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache, partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,40 +18,8 @@ from stb_gym.solver.objectives import finite_numbers, objective_of
 from stb_gym.solver.policies import UniformRandom, policy_array
 from stb_gym.solver.solution import solve_tables
 from stb_gym.solver.tables import Policy, TurnTables, compile_game
-from stb_gym.words import words_of
 
 TARGETS_AT_ONCE = 64  # scores to beat that are solved for side by side, which bounds memory
-
-
-class Standing(NamedTuple):
-    """What the next player of a round sees of the others.
-
-    Attributes:
-        lead: the best final score so far; None if nobody has played, so that the next player is the first of after + 1.
-        holders: how many players have it.
-        after: how many players play after the next one.
-    """
-
-    lead: int | None = None
-    holders: int = 0
-    after: int = 0
-
-    def in_words(self, game: Game) -> str:
-        """Return the standing in words, as the next player reads it.
-
-        Example:
-            >>> import stb_gym
-            >>> Standing(lead=8, holders=1, after=2).in_words(stb_gym.Threes())
-            '1 player leads with 8 points, 2 play after you'
-        """
-        before = "nobody has a score"
-        if self.lead is not None:
-            who = "1 player leads" if self.holders == 1 else f"{self.holders} players lead"
-            before = f"{who} with {words_of(game).score(self.lead)}"
-        return f"{before}, {self.after or 'none'} play{'s' * (self.after == 1)} after you"
-
-
-FIRST_OF_TWO = Standing(after=1)
 
 
 def optimal_policy(tables: TurnTables, goal: str = "score", worst: bool = False) -> Policy:
@@ -84,16 +52,21 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     return ways
 
 
-def approximation(tables: TurnTables, standing: Standing = FIRST_OF_TWO) -> Policy:
-    """Return an approximation of the equilibrium of a round.
+def approximation(tables: TurnTables, lead: int | None = None, after: int = 1) -> Policy:
+    """Return an approximation of the play of a round that is won by the best final score.
 
     It assumes that every later player does nothing but try to beat the new score. A final score t that ties or beats
-    the lead is then worth (1 - P(t))**after, where P(t) is the greatest probability with which a turn beats t; other
-    scores are worth 0. The policy maximises the expected worth.
+    the lead then has the value (1 - P(t))**after, where P(t) is the greatest probability with which a turn beats t;
+    other scores have the value 0. The policy maximises the expected value.
+
+    Args:
+        tables: the arrays of the game.
+        lead: the best final score so far; None if nobody has played.
+        after: how many players play later.
     """
-    utility = (1 - chance_to_beat(tables)[tables.start]) ** standing.after
-    if standing.lead is not None:
-        utility[tables.game.sign * tables.scores < tables.game.sign * standing.lead] = 0
+    utility = (1 - chance_to_beat(tables)[tables.start]) ** after
+    if lead is not None:
+        utility[tables.game.sign * tables.scores < tables.game.sign * lead] = 0
     return tables.lowest_actions(optimal_pairs(tables, *optimise(tables, utility[tables.score_index])))
 
 

@@ -21,8 +21,8 @@ import numpy as np
 from stb_gym.arrays import FloatArray
 from stb_gym.console import GREEN, RED, Column, Table
 from stb_gym.games import Game
-from stb_gym.rounds import Reply, RoundEvaluation
-from stb_gym.solver import Choice, Move, PerfectPlay, Standing, choice_at
+from stb_gym.rounds import OptimalTurn, RoundEvaluation, ScoresSoFar
+from stb_gym.solver import Choice, Move, PerfectPlay, choice_at
 from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
 from stb_gym.words import words_of
 
@@ -193,30 +193,30 @@ class RoundCoach:
     seat: int
 
     @cached_property
-    def _reply(self) -> Reply:
-        return self.evaluation.best_response(self.seat).reply
+    def _best_turn(self) -> OptimalTurn:
+        return self.evaluation.best_response(self.seat).turn
 
     @property
     def _unit(self) -> Unit:
         split = self.evaluation.rules.ties == "split"
         return Unit("expected share of the win" if split else "chance to win")
 
-    def at(self, standing: Standing) -> Coach:
-        """Return the coach of the seat's turn at a standing."""
-        return Coach(self._reply.at(standing), self._unit)
+    def at(self, scores_so_far: ScoresSoFar) -> Coach:
+        """Return the coach of the seat's turn, given the scores so far."""
+        return Coach(self._best_turn.at(scores_so_far), self._unit)
 
     @cached_property
     def before(self) -> list[FloatArray]:
-        """The expected win of the seat at each standing [Z]: before every turn, and at the end of the round.
+        """The expected win of the seat at all scores so far [Z]: before every turn, and at the end of the round.
 
         After the seat's own turn, this assumes that the seat holds the lead.
         """
-        standings = self.evaluation.rules.standings
-        own, met = np.zeros(len(standings.lead)), standings.met_by(self.seat)
-        own[met] = self._reply.values(met)
-        before = [own, *self.evaluation.worth_after[self.seat :]]
+        table = self.evaluation.rules.scores_so_far
+        own, met = np.zeros(len(table.lead)), table.reachable_by(self.seat)
+        own[met] = self._best_turn.values(met)
+        before = [own, *self.evaluation.value_after[self.seat :]]
         for other in reversed(self.evaluation.played[: self.seat]):
-            before.insert(0, (other.chances * before[0][standings.after]).sum(axis=1))
+            before.insert(0, (other.chances * before[0][table.next_row]).sum(axis=1))
         return before
 
     def account(self, names: Sequence[str], scores: Sequence[int], steps: Sequence[Step]) -> Account:
@@ -227,21 +227,21 @@ class RoundCoach:
             scores: the final scores of the players whose turns are over.
             steps: the steps of the seat's own turn, up to where it was played.
         """
-        standings, words = self.evaluation.rules.standings, words_of(self.evaluation.rules.game)
-        standing, may_win = len(standings.lead) - 1, True
+        table, words = self.evaluation.rules.scores_so_far, words_of(self.evaluation.rules.game)
+        row, may_win = len(table.lead) - 1, True
         events: list[Event] = []
         for seat, name in enumerate(names):
             if seat == self.seat and steps:
-                seen = standings.standing(standing, len(names) - 1 - seat)
+                seen = table.at_row(row, len(names) - 1 - seat)
                 events += self.at(seen).account(steps).events
             if seat == len(scores):
                 break
-            utility, place = may_win * self.before[seat][standing], standings.tables.place_of(scores[seat])
+            utility, place = may_win * self.before[seat][row], table.tables.place_of(scores[seat])
             if seat >= self.seat:
-                in_lead = standings.holds if seat == self.seat else standings.keeps
-                may_win = may_win and bool(in_lead[standing, place])
-            standing = standings.after[standing, place]
+                in_lead = table.takes_lead if seat == self.seat else table.keeps_lead
+                may_win = may_win and bool(in_lead[row, place])
+            row = table.next_row[row, place]
             if seat != self.seat:
-                change = float(may_win * self.before[seat + 1][standing] - utility)
+                change = float(may_win * self.before[seat + 1][row] - utility)
                 events.append(Event(f"{name}: {words.score(scores[seat])}", {"others": change}))
         return Account(self._unit, float(self.before[0][-1]), events)

@@ -75,9 +75,9 @@ def play_round(
         at = state.seat
         say(f"\n{state.names[at]} ({state.situation})", wrapped=True)
         if at == seat - 1:
-            score = _your_turn(round_coach.at(state.standing), coach, dice[at], steps)
+            score = _your_turn(round_coach.at(state.scores_so_far), coach, dice[at], steps)
         else:
-            policy, theirs = rules.policy(players[at][1], state.standing), list[Step]()
+            policy, theirs = rules.policy(players[at][1], state.scores_so_far), list[Step]()
             score = take_turn(rules.game, dice[at], by_policy(rules.game, policy, dice[at]), theirs)
             for step in theirs:
                 say(f"  {': '.join(step_in_words(rules.game, step))}")

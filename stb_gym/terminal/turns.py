@@ -8,8 +8,8 @@ import numpy as np
 
 from stb_gym.console import at_terminal, say
 from stb_gym.games import Game, Roll, locate, perfect_score, throw_faces
-from stb_gym.rounds import TIES, Round
-from stb_gym.solver import Move, Standing, legal_moves
+from stb_gym.rounds import TIES, Round, ScoresSoFar
+from stb_gym.solver import Move, legal_moves
 from stb_gym.words import drawn_dice, words_of
 
 Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
@@ -153,25 +153,25 @@ class RoundState:
         return len(self.scores)
 
     @property
-    def standing(self) -> Standing:
-        """The standing as the next player sees it."""
+    def scores_so_far(self) -> ScoresSoFar:
+        """The scores so far as the next player sees them."""
         after = self.rules.players - 1 - self.seat
         if not self.scores:
-            return Standing(None, 0, after)
+            return ScoresSoFar(None, 0, after)
         best = max(self.scores, key=lambda score: self.rules.game.sign * score)
-        return Standing(best, self.scores.count(best), after)
+        return ScoresSoFar(best, self.scores.count(best), after)
 
     @property
     def is_over(self) -> bool:
         """Whether the round is over: everybody has played, or a score has ended it."""
-        standings, lead = self.rules.standings, self.standing.lead
-        ended = lead is not None and bool(standings.over[standings.lead == standings.tables.place_of(lead)].any())
+        table, lead = self.rules.scores_so_far, self.scores_so_far.lead
+        ended = lead is not None and bool(table.over[table.lead == table.tables.place_of(lead)].any())
         return ended or self.seat == self.rules.players
 
     @property
     def leaders(self) -> str:
         """The players with the best score so far, such as "random and optimal with 8 points"; "nobody" at first."""
-        best = self.standing.lead
+        best = self.scores_so_far.lead
         if best is None:
             return "nobody"
         names = [name for name, score in zip(self.names, self.scores, strict=False) if score == best]

@@ -138,10 +138,10 @@ def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], see
         for seed in seeds:
             state = RoundState(rules, names)
             while not state.is_over:
-                seat, coach = state.seat, coaches[state.seat].at(state.standing)
+                seat, coach = state.seat, coaches[state.seat].at(state.scores_so_far)
                 opening, steps = f"{names[seat]} ({state.situation})", list[Step]()
                 dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
-                choose = by_policy(rules.game, rules.policy(lineup[seat], state.standing), choices)
+                choose = by_policy(rules.game, rules.policy(lineup[seat], state.scores_so_far), choices)
                 score = take_turn(rules.game, dice, choose, steps)
                 state.scores.append(score)
                 end = f"{names[seat]} ends with {words.score(score)}."

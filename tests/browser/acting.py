@@ -92,10 +92,10 @@ def policy_of(game, name):
     return stb_gym.load_policy(name, game) if name in bundled_policies(game) else stb_gym.strategy(game, name)
 
 
-def solve_round(game, standing, ties="split", players=4):
+def solve_round(game, scores_so_far, ties="split", players=4):
     """Return perfect play of a turn in a round of perfect players, given the scores so far."""
-    reply = Round(game, players=players, ties=ties).solve().replies[standing.after]
-    chance = reply.utility(np.array([reply.standings.find(standing)]))[0]
+    turn = Round(game, players=players, ties=ties).solve().turns[scores_so_far.after]
+    chance = turn.utility(np.array([turn.scores_so_far.find(scores_so_far)]))[0]
     return stb_gym.solve(game, lambda score: chance[compile_game(game).place_of(score)])
 
 

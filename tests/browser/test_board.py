@@ -10,7 +10,8 @@ import stb_gym
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.games import entry_of
 from stb_gym.measure import bundled_policies
-from stb_gym.solver import Standing, compile_game, expected, pair_weights
+from stb_gym.rounds import ScoresSoFar
+from stb_gym.solver import compile_game, expected, pair_weights
 from stb_gym.words import words_of
 from tests.browser.acting import arrive, button, click, policy_of, see_heading, solve_round
 
@@ -49,17 +50,17 @@ def address(game, state, goal):
         ("box", "for=at-most:12", "at-most:12"),
         ("threes", "for=score", "score"),
         ("threes", "for=at-most:4", "at-most:4"),
-        ("box", "for=round&lead=12&holders=1&after=2&ties=split", Standing(12, 1, 2)),
-        ("threes", "for=round&lead=5&holders=2&after=1&ties=split", Standing(5, 2, 1)),
-        ("threes", "for=round&after=3&ties=split", Standing(None, 0, 3)),
-        ("threes", "for=round&lead=4&holders=1&after=2&ties=all-win", Standing(4, 1, 2)),
+        ("box", "for=round&lead=12&holders=1&after=2&ties=split", ScoresSoFar(12, 1, 2)),
+        ("threes", "for=round&lead=5&holders=2&after=1&ties=split", ScoresSoFar(5, 2, 1)),
+        ("threes", "for=round&after=3&ties=split", ScoresSoFar(None, 0, 3)),
+        ("threes", "for=round&lead=4&holders=1&after=2&ties=all-win", ScoresSoFar(4, 1, 2)),
     ],
 )
 def test_values_losses_and_moves_are_those_of_the_library(reader, name, asked, objective):
     """Compare a hundred random positions."""
     game = GAMES[name]
     tables = compile_game(game)
-    if isinstance(objective, Standing):
+    if isinstance(objective, ScoresSoFar):
         best = solve_round(game, objective, asked.rpartition("=")[2])
     else:
         best = solve(game, objective)

@@ -8,7 +8,8 @@ from playwright.sync_api import expect
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, solve
-from stb_gym.solver import Standing, compile_game
+from stb_gym.rounds import ScoresSoFar
+from stb_gym.solver import compile_game
 from tests.browser.acting import (
     arrive,
     axis,
@@ -131,7 +132,7 @@ def test_the_second_player_is_coached_to_beat_the_score(reader, against):
     page = reader.visit(f"play?seed=2&against={against}&turn=second&coach=after")
     lead = int(number_after("ended with", page.locator(".verdict")))
     play(page, lambda moves: moves // 2)
-    check_account(page, game, solve_round(game, Standing(lead, 1, 0), players=2))
+    check_account(page, game, solve_round(game, ScoresSoFar(lead, 1, 0), players=2))
 
 
 def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):

@@ -126,7 +126,7 @@ def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run,
     assert run("simulate threes --dice 1 --faces 9 --policy random --turns 5000")[0] == 0
     assert run(f"evaluate threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
     shown = [bar.args[:3] for bar in bars.call_args_list]
-    words = {"positions found", "moves described", "standings of a round solved", "seats of a round solved"}
+    words = {"positions found", "moves described", "scores so far solved", "seats of a round solved"}
     words |= {"boards solved", "boards evaluated", "turns played", "turns simulated"}
     assert words <= {bar[0] for bar in shown}
     assert all(total is not None and unit for _, total, unit in shown)

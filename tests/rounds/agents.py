@@ -4,19 +4,20 @@ from functools import cache
 
 import numpy as np
 
-from stb_gym.solver import Standing, compile_game
+from stb_gym.rounds import ScoresSoFar
+from stb_gym.solver import compile_game
 from tests import cases
 from tests.twins import in_our_words, our_score, twin
 
 
 def as_agent(game, plays):
-    """Return an agent that plays a policy, or a function of the arrays and the standing, by observations alone."""
+    """Return an agent that plays a policy, or a function of the arrays and the scores so far, by observations alone."""
     tables = compile_game(game)
     width = tables.observation.shape[1]
 
     @cache
     def policy(lead, holders, after):
-        at = Standing(int(tables.scores[lead]) if holders else None, holders, after)
+        at = ScoresSoFar(int(tables.scores[lead]) if holders else None, holders, after)
         return plays(tables, at) if callable(plays) else plays
 
     def agent(observations, masks):
@@ -32,7 +33,7 @@ def as_agent(game, plays):
 
 @cache
 def some_strategy(game, seed):
-    """Return a strategy that plays differently at every standing; see `cases.shares`."""
+    """Return a strategy that plays differently at all scores so far; see `cases.shares`."""
     other = twin(game)
 
     @cache

@@ -28,19 +28,21 @@ def test_draws_have_the_chances_of_the_opponents():
     opponents = opponents_of(Round(SMALL, 3), "drawn", ["random", "approximation"])
     random = np.arange(2**16, dtype=np.uint64) << np.uint64(48)
     for options in ({}, {"after": 1}):
-        fits = [options.items() <= opponents.standing(place)._asdict().items() for place in range(len(opponents.seat))]
-        place = opponents.draw_standing(opponents.sums_of(options), random)
+        fits = [
+            options.items() <= opponents.scores_so_far(place)._asdict().items() for place in range(len(opponents.seat))
+        ]
+        place = opponents.draw_start(opponents.cumulative_chances(options), random)
         found = np.bincount(place, minlength=len(opponents.seat)) / 2**16
         assert found == pytest.approx(opponents.chance * fits / opponents.chance[fits].sum(), abs=2**-15)
-    never_left = opponents_of(Round(ShutTheBox()), 1).sums_of({"lead": 45})
+    never_left = opponents_of(Round(ShutTheBox()), 1).cumulative_chances({"lead": 45})
     assert never_left.tolist() == [*[0] * 45, 1]
-    for seen, score in ((0, 2), (20, 1), (39, 3)):
-        after = opponents.rules.standings.after[opponents.index[seen], score]
-        holds = opponents.rules.standings.holds[opponents.index[seen], score]
-        fates = opponents.fates[opponents.seat[seen], after] if holds else [1, 0, 0, 0]
-        holders = opponents.draw_holders(np.full(2**16, seen), np.full(2**16, score), random)
-        assert np.bincount(holders, minlength=4) / 2**16 == pytest.approx(fates, abs=2**-15)
-    assert opponents.draw_holders(39, len(opponents.rules.standings.scores), 2**63) == 0  # an illegal action
+    for start, score in ((0, 2), (20, 1), (39, 3)):
+        after = opponents.rules.scores_so_far.next_row[opponents.row[start], score]
+        holds = opponents.rules.scores_so_far.takes_lead[opponents.row[start], score]
+        chances = opponents.holder_chances[opponents.seat[start], after] if holds else [1, 0, 0, 0]
+        holders = opponents.draw_holders(np.full(2**16, start), np.full(2**16, score), random)
+        assert np.bincount(holders, minlength=4) / 2**16 == pytest.approx(chances, abs=2**-15)
+    assert opponents.draw_holders(39, len(opponents.rules.scores_so_far.scores), 2**63) == 0  # an illegal action
     even = opponents_of(Round(ShutTheBox(tiles=1, dice=1, faces=2)), 0)  # beaten, or one of two holders
     halves = np.array([2**63 - 2**11, 2**63], np.uint64)
     assert even.draw_holders(np.zeros(2, int), np.ones(2, int), halves).tolist() == [0, 2]
@@ -55,9 +57,9 @@ def test_the_chances_of_the_opponents_are_those_of_the_rounds(players, ties):
     evaluation = rules.evaluate(lineup)
     for seat in range(players):
         opponents = opponents_of(rules, seat, [*lineup[:seat], *lineup[seat + 1 :]])
-        turn = evaluation.played[seat].chances[opponents.index] * rules.standings.holds[opponents.index]
-        fates = opponents.fates[0][rules.standings.after[opponents.index]]
-        ends = np.einsum("c,ct,ctk->k", opponents.chance, turn, fates)
+        turn = evaluation.played[seat].chances[opponents.row] * rules.scores_so_far.takes_lead[opponents.row]
+        chances = opponents.holder_chances[0][rules.scores_so_far.next_row[opponents.row]]
+        ends = np.einsum("c,ct,ctk->k", opponents.chance, turn, chances)
         exact = np.zeros(players + 1)
         for (holders, _), chance in endings_of(evaluation).items():
             exact[holders.bit_count()] += chance * (holders >> seat & 1)
@@ -190,7 +192,7 @@ def test_opponents_may_be_names_policies_files_functions_and_lineups(tmp_path):
     wanted, *found = [gym.make(THREES, dice=3, seat=1, opponents=plays).unwrapped.opponents for plays in ways]
     for opponents in found:
         np.testing.assert_array_equal(opponents.chance, wanted.chance)
-        np.testing.assert_array_equal(opponents.fates, wanted.fates)
+        np.testing.assert_array_equal(opponents.holder_chances, wanted.holder_chances)
     assert wanted.chance.tolist() != opponents_of(Round(game), 1, "random").chance.tolist()
 
 

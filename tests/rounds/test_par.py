@@ -5,8 +5,7 @@ from itertools import product
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
-from stb_gym.rounds import Round, departures, pars, shares
-from stb_gym.solver import Standing
+from stb_gym.rounds import Round, ScoresSoFar, departures, pars, shares
 from tests import every
 from tests.twins import MostThrees
 
@@ -16,13 +15,14 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
     solution, alone = Round(game, 3).solve(), solved(game)
     counts, tables = departures(solution), alone.tables
     assert counts.first > 0
-    for standing in (Standing(after=2), Standing(4, 1, 1), Standing(7, 1, 0)):
-        wins, found = solution.at(standing).afterstate_utilities, 0
+    for scores_so_far in (ScoresSoFar(after=2), ScoresSoFar(4, 1, 1), ScoresSoFar(7, 1, 0)):
+        wins, found = solution.at(scores_so_far).afterstate_utilities, 0
         for state in tables.decisions.tolist():
             pairs = tables.pairs_of(state)
             after = wins[tables.pair_afterstate[pairs]]
             found += after.max() - after[alone.optimal[pairs]].max() > 1e-9
-        assert found == (counts.first if standing.lead is None else counts.by_lead[standing.after][standing.lead])
+        lead, _, after = scores_so_far
+        assert found == (counts.first if lead is None else counts.by_lead[after][lead])
 
 
 @pytest.mark.slow
@@ -34,10 +34,10 @@ def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solve
 def test_par_is_the_worst_score_that_is_worth_a_turn(game, ties):
     for each in pars(Round(game, 3, ties).solve()):
         smaller = Round(game, each.after + 1, ties).solve()
-        worth = dict(zip(smaller.rules.standings.scores.tolist(), smaller.worth[each.after], strict=True))
+        win_of = dict(zip(smaller.rules.scores_so_far.scores.tolist(), smaller.lead_value[each.after], strict=True))
         assert each.first == pytest.approx(smaller.seats[0])
         for par, least in ((each.par, each.first - 1e-12), (each.even, 1 / 2)):
-            assert par == [score for score, wins in worth.items() if wins >= least][-1]
+            assert par == [score for score, wins in win_of.items() if wins >= least][-1]
 
 
 @pytest.mark.slow

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Threes
-from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
-from stb_gym.solver import Standing
+from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, ScoresSoFar, SelfPlayVectorEnv
 from tests import every
 from tests.rounds.agents import as_agent
 
@@ -37,15 +36,15 @@ def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
 @pytest.mark.parametrize("ties", TIES)
 def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
     rules, count = Round(SMALL, 4, ties, shut_wins), 200
-    illegal_state = len(rules.standings.scores)
+    illegal_state = len(rules.scores_so_far.scores)
     drawn = np.random.default_rng(0).integers(illegal_state + 1, size=(count, 4))
     drawn[:20] = illegal_state
     play, going_on, wins = Play(rules, count), np.arange(count), np.zeros((count, 4))
     for seat in range(4):
         for number in going_on:
-            before = [int(rules.standings.scores[place]) for place in drawn[number, :seat] if place < illegal_state]
+            before = [int(rules.scores_so_far.scores[place]) for place in drawn[number, :seat] if place < illegal_state]
             lead = min(before, default=None)
-            assert play.standing(number) == Standing(lead, before.count(lead), 3 - seat)
+            assert play.standing(number) == ScoresSoFar(lead, before.count(lead), 3 - seat)
         ended, won = play.end_turns(going_on, drawn[going_on, seat])
         wins[ended] = won
         going_on = np.setdiff1d(going_on, ended)

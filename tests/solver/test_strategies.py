@@ -6,7 +6,6 @@ import pytest
 from stb_gym import ShutTheBox, Threes, solve, strategy
 from stb_gym.games import entry_of
 from stb_gym.solver import (
-    Standing,
     approximation,
     chance_to_beat,
     compile_game,
@@ -23,19 +22,17 @@ def test_chances_to_beat_each_score(game):
     for place, score in enumerate(tables.scores):
         better = solve(game, lambda points, score=score: game.sign * points > game.sign * score)
         assert chance_to_beat(tables)[:, place] == pytest.approx(better.afterstate_utilities)
-    alone = approximation(tables, Standing(after=1))
+    alone = approximation(tables, after=1)
     assert (strategy(game, "approximation") == alone).all()
 
 
-def test_strategies_and_standings_in_words(snapshot):
+def test_strategies_in_words(snapshot):
     assert [*table_strategies(MOST)] == [
         name for name in table_strategies(THREES) if name not in entry_of(THREES).heuristics
     ]
-    standings = [Standing(), Standing(after=1), Standing(8, 1, 2), Standing(0, 3, 1), Standing(-1, 1, 0)]
     for lines in (
         [f"{name}: {line}" for game in (ShutTheBox(), THREES) for name, line in table_strategies(game).items()],
         list(table_strategies(MOST)),
-        [standing.in_words(Threes(moon=True)) for standing in standings],
     ):
         assert lines == snapshot
 

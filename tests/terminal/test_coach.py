@@ -7,8 +7,8 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import rolls
-from stb_gym.rounds import TIES, Round
-from stb_gym.solver import Standing, compile_game, legal_moves
+from stb_gym.rounds import TIES, Round, ScoresSoFar
+from stb_gym.solver import compile_game, legal_moves
 from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
 from stb_gym.terminal.turns import Position, RoundState, take_turn
 from stb_gym.terminal.watching import by_policy
@@ -32,7 +32,7 @@ def end_of(account):
 def test_luck_averages_to_zero_at_every_state(game, solved):
     tables, rules = compile_game(game), Round(game, 3)
     coaches = [coach_alone(solved(game)), coach_alone(solved(game, "shut"))]
-    standing = Standing(int(tables.final_score.max()), 1, 1)
+    standing = ScoresSoFar(int(tables.final_score.max()), 1, 1)
     coaches.append(RoundCoach(rules.evaluate(["random", "random", "optimal"]), 1).at(standing))
     for progress, dice in zip(tables.progress.tolist(), tables.dice.tolist(), strict=True):
         table = rolls(game, dice)
@@ -66,7 +66,7 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
             while not state.is_over:
                 policy = strategy(game, "random")
                 if state.seat == seat and number % 2:
-                    policy = evaluation.best_response(seat).reply.policy(state.standing)
+                    policy = evaluation.best_response(seat).turn.policy(state.scores_so_far)
                 played, score = turn_by(game, policy, random)
                 steps = played if state.seat == seat else steps
                 scores.append(score)

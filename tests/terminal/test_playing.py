@@ -10,8 +10,7 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.large import solve_large
-from stb_gym.rounds import Round
-from stb_gym.solver import Standing
+from stb_gym.rounds import Round, ScoresSoFar
 from stb_gym.terminal import play_alone, play_round
 from stb_gym.terminal.turns import RoundState
 from tests import PATIENCE
@@ -62,8 +61,8 @@ def test_opponents_play_their_strategy_at_the_standing_they_meet(printed):
     opponents = [("robot", standing_dependent), ("robot", standing_dependent)]
     seen = printed(partial(play_round, Round(game, 3), opponents, 1, False, 1), "5")
     mine, robot, _ = (int(score) for score in re.findall(r"^(?:You end with|  )\s*(\d+) point", seen, re.MULTILINE))
-    assert met[-2] == Standing(mine, 1, 1)
-    assert met[-1] == Standing(min(mine, robot), 1 + (mine == robot), 0)
+    assert met[-2] == ScoresSoFar(mine, 1, 1)
+    assert met[-1] == ScoresSoFar(min(mine, robot), 1 + (mine == robot), 0)
     takes_all, worst = (seen.partition(f"robot (seat {seat}) (")[2].partition("\n\n")[0] for seat in (2, 3))
     assert "keep 5" in takes_all
     assert "keep 1 " in worst
@@ -72,18 +71,18 @@ def test_opponents_play_their_strategy_at_the_standing_they_meet(printed):
 @pytest.mark.parametrize(
     ("scores", "seen", "over"),
     [
-        ([], Standing(None, 0, 2), False),
-        ([4], Standing(4, 1, 1), False),
-        ([4, 4], Standing(4, 2, 0), False),
-        ([5, 4], Standing(4, 1, 0), False),
-        ([5, 0], Standing(0, 1, 0), True),
+        ([], ScoresSoFar(None, 0, 2), False),
+        ([4], ScoresSoFar(4, 1, 1), False),
+        ([4, 4], ScoresSoFar(4, 2, 0), False),
+        ([5, 4], ScoresSoFar(4, 1, 0), False),
+        ([5, 0], ScoresSoFar(0, 1, 0), True),
         ([5, 4, 6], None, True),
     ],
 )
 def test_the_state_of_a_round(scores, seen, over):
     state = RoundState(Round(Threes(), 3, shut_wins=True), ["a", "b", "c"], scores)
     assert state.is_over == over
-    assert seen is None or state.standing == seen
+    assert seen is None or state.scores_so_far == seen
     assert not over or state.leaders.startswith("b")
 
 

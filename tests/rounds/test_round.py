@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
-from stb_gym.rounds import INDIFFERENT, TIES, Reply, Round, standings
-from stb_gym.solver import Standing, compile_game
+from stb_gym.rounds import INDIFFERENT, TIES, OptimalTurn, Round, ScoresSoFar, scores_so_far
+from stb_gym.solver import compile_game
 from tests import cases, reference_rounds
 from tests.rounds.agents import some_strategy
 from tests.twins import choice, games, moves_at, our_score, throwing_states, twin
@@ -49,7 +49,7 @@ def test_published_chances_of_a_lead():
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
     """And no seat can gain."""
-    rules, first = Round(game, players, ties, shut_wins, indifferent), Standing(after=players - 1)
+    rules, first = Round(game, players, ties, shut_wins, indifferent), ScoresSoFar(after=players - 1)
     solution = rules.solve()
     exact = reference_rounds.equilibrium(twin(game), players, ties, shut_wins, indifferent)
     assert solution.seats == pytest.approx(np.array(exact, float), abs=1e-13)
@@ -69,7 +69,7 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
     tables = compile_game(game)
     for scores in cases.scores_met(other, players, shut_wins):
         lead, *others = cases.standing(scores, players)
-        policy = solution.policy(Standing(our_score(game, lead), *others))
+        policy = solution.policy(ScoresSoFar(our_score(game, lead), *others))
         plays = reference_rounds.equilibrium_policy(other, players, ties, shut_wins, indifferent, scores)
         for state, where, roll in throwing_states(tables):
             if moves_at(tables, state):
@@ -90,7 +90,7 @@ def test_line_ups_and_best_responses_are_those_of_the_reference(game, players, t
         found = evaluation.best_response(seat)
         assert (found.value, found.gain) == pytest.approx((best[seat], best[seat] - seats[seat]), abs=1e-12)
         answer = [*plays]
-        answer[seat] = lambda _, standing, reply=found.reply: reply.policy(standing)
+        answer[seat] = lambda _, standing, reply=found.turn: reply.policy(standing)
         assert rules.evaluate(answer).seats[seat] == pytest.approx(best[seat], abs=1e-12)
 
 
@@ -116,16 +116,16 @@ def test_survival_throws_and_outcome_are_those_of_the_single_turns():
 
 
 @pytest.mark.slow
-def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
+def test_batches_and_the_scale_of_a_win_do_not_matter(monkeypatch):
     whole = Round(NINE, 3).solve()
-    first = whole.replies[-1]
-    smaller = Reply(first.standings, first.worth * 1e-30)
-    assert (smaller.policy(Standing(after=2)) == whole.policy(Standing(after=2))).all()
-    monkeypatch.setattr(standings, "LARGEST_BLOCK", 5 * 7104)
+    first = whole.turns[-1]
+    smaller = OptimalTurn(first.scores_so_far, first.holder_value * 1e-30)
+    assert (smaller.policy(ScoresSoFar(after=2)) == whole.policy(ScoresSoFar(after=2))).all()
+    monkeypatch.setattr(scores_so_far, "LARGEST_BATCH", 5 * 7104)
     Round.solve.cache_clear()
-    blocks = Round(NINE, 3).solve()
-    assert blocks.seats == pytest.approx(whole.seats, abs=1e-15)
-    assert blocks.exploitability == pytest.approx(0, abs=1e-12)
+    in_batches = Round(NINE, 3).solve()
+    assert in_batches.seats == pytest.approx(whole.seats, abs=1e-15)
+    assert in_batches.exploitability == pytest.approx(0, abs=1e-12)
 
 
 # What is refused
@@ -144,8 +144,8 @@ def test_blocks_of_standings_and_the_scale_of_a_win_do_not_matter(monkeypatch):
         (lambda: Round(NINE, 1).evaluate([np.zeros(3, int)]), "a policy of"),
         (lambda: Round(NINE).evaluate(["random", lambda tables, standing: None]), "holders=1"),
         (lambda: Round(NINE, 3).evaluate(["random"] * 3).outcome, "2 players"),
-        (lambda: Round(NINE).policy("approximation", Standing(46, 1)), "lead"),
-        (lambda: Round(NINE).solve().at(Standing(after=2)), "players after"),
+        (lambda: Round(NINE).policy("approximation", ScoresSoFar(46, 1)), "lead"),
+        (lambda: Round(NINE).solve().at(ScoresSoFar(after=2)), "players after"),
     ],
 )
 def test_wrong_arguments_are_refused(make, error):
