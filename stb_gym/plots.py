@@ -17,8 +17,8 @@ marker or line style. Titles, limits and saving are up to you:
 
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import chain, count
-from typing import Any, NamedTuple
+from itertools import count
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -26,7 +26,7 @@ from numpy.typing import ArrayLike
 from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
 from stb_gym.games import dice_in_words
-from stb_gym.rounds import RoundEvaluation, RoundSolution
+from stb_gym.rounds import RoundEvaluation
 from stb_gym.solver import Branch, Evaluation, Measured, Solution
 
 try:
@@ -42,8 +42,6 @@ except ImportError as error:
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#F0E442")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 LINESTYLES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (4, 1)), (0, (1, 1)), (0, (8, 2, 1, 2)))
-
-Rounds = RoundEvaluation | RoundSolution
 
 
 @checked
@@ -139,32 +137,47 @@ def move_tree(branch: Branch) -> Axes:
     Returns:
         The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch).
     """
-    size, row, gap, stub = 9, 13.5, 30, 18  # points: text, height of a leaf, between columns, line before a text
-    leaves = count()
-    nodes = _place(branch, 0, leaves)
-    widths = np.zeros(1 + max(node.depth for node in nodes))
-    for node in nodes:
-        text = TextPath((0, 0), node.branch.line, size=size)
-        widths[node.depth] = max(widths[node.depth], text.get_extents().width)
-    left = np.cumsum([0, *(widths + gap)])
-    height = next(leaves)
-    ax = _axes(None, left[-1] / 72, height * row / 72)
+    size = 9  # all in points
+    row_height = 13.5
+    gap = 30  # between columns
+    stub = 18  # of a line, left of a text
+    widths: dict[int, float] = {}  # of the columns
+    for depth, each in _branches(branch):
+        width = TextPath((0, 0), each.line, size=size).get_extents().width
+        widths[depth] = max(widths.get(depth, 0), width)
+    left = np.cumsum([0, *(widths[depth] + gap for depth in range(len(widths)))])
+    height = sum(not each.branches for _, each in _branches(branch))
+    ax = _axes(None, left[-1] / 72, height * row_height / 72)
     ax.set_position((0, 0, 1, 1))
     ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
     ax.set_axis_off()
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # hides the line below the text
-    for node in nodes:
-        x, y = left[node.depth], node.y
+    leaves = count()
+
+    def draw(branch: Branch, depth: int) -> float:
+        """Draw a branch midway between the first and the last branch below it, and return its y."""
+        below = [draw(each, depth + 1) for each in branch.branches] or [next(leaves)]
+        x, y = left[depth], (below[0] + below[-1]) / 2
         colour, linestyle = "black", "-"
-        if node.branch.loss is not None:
-            colour, linestyle = (COLOURS[1], "--") if node.branch.loss else (COLOURS[0], "-")
-        ax.text(x, y, node.branch.line, size=size, color=colour, va="center", bbox=background)
-        if node.depth:
+        if branch.loss is not None:
+            colour, linestyle = (COLOURS[1], "--") if branch.loss else (COLOURS[0], "-")
+        ax.text(x, y, branch.line, size=size, color=colour, va="center", bbox=background)
+        if depth:
             ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2)
-        if node.branch.branches:
-            fork = left[node.depth + 1] - stub
-            ax.plot([x, fork, fork, fork], [y, y, node.first, node.last], color="0.6", linewidth=1, zorder=1)
+        if branch.branches:
+            fork = left[depth + 1] - stub
+            ax.plot([x, fork, fork, fork], [y, y, below[0], below[-1]], color="0.6", linewidth=1, zorder=1)
+        return y
+
+    draw(branch, 0)
     return ax
+
+
+def _branches(branch: Branch, depth: int = 0) -> Iterator[tuple[int, Branch]]:
+    """Yield a branch and all branches below it, each after its depth."""
+    yield depth, branch
+    for below in branch.branches:
+        yield from _branches(below, depth + 1)
 
 
 @checked
@@ -184,11 +197,11 @@ def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | 
 
 
 @checked
-def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
+def round_chances(round_evaluation: RoundEvaluation, ax: Axes | None = None) -> Axes:
     """Plot the chance that a player who leads alone is not beaten, a line per number of players still to come.
 
     Args:
-        round_evaluation: the equilibrium of a round or an evaluated lineup of two players or more.
+        round_evaluation: an evaluated round, such as its equilibrium, of two players or more.
         ax: the axes to draw on.
 
     Returns:
@@ -202,11 +215,11 @@ def round_chances(round_evaluation: Rounds, ax: Axes | None = None) -> Axes:
 
 
 @checked
-def seat_chances(round_evaluations: Mapping[str, Rounds], ax: Axes | None = None) -> Axes:
+def seat_chances(round_evaluations: Mapping[str, RoundEvaluation], ax: Axes | None = None) -> Axes:
     """Plot the expected win of each seat, a line per round.
 
     Args:
-        round_evaluations: equilibria or evaluated lineups, by the name for the legend.
+        round_evaluations: evaluated rounds, such as equilibria, by the name for the legend.
         ax: the axes to draw on.
 
     Returns:
@@ -244,28 +257,3 @@ def _label(ax: Axes, xlabel: str, ylabel: str) -> None:
     ax.grid(alpha=0.25)
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-class _Node(NamedTuple):
-    """A branch with its place in the plot.
-
-    Attributes:
-        branch: the branch.
-        depth: its column.
-        y: its height, in leaves from the top.
-        first, last: the heights of the first and the last branch below it; its own for a leaf.
-    """
-
-    branch: Branch
-    depth: int
-    y: float
-    first: float
-    last: float
-
-
-def _place(branch: Branch, depth: int, leaves: Iterator[int]) -> list[_Node]:
-    """Return the node of a branch, midway between the first and the last of its branches, and then all nodes below."""
-    below = [_place(each, depth + 1, leaves) for each in branch.branches]
-    heights = [nodes[0].y for nodes in below] or [next(leaves)]
-    node = _Node(branch, depth, (heights[0] + heights[-1]) / 2, heights[0], heights[-1])
-    return [node, *chain.from_iterable(below)]

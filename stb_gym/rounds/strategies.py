@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -11,89 +11,69 @@ from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.measure import is_policy, load_policy
 from stb_gym.messages import quoted
 from stb_gym.rounds.scores_so_far import ScoresSoFar, ScoresSoFarTable
-from stb_gym.solver import Policy, TurnTables, approximation, pair_weights, table_strategy
+from stb_gym.solver import Policy, TurnTables, approximation, pair_weights, policy_array, table_strategy
 
 RoundFunction = Callable[[TurnTables, ScoresSoFar], Policy]
 RoundStrategy = str | Path | Policy | RoundFunction
 
 
-class SeatStrategy(Protocol):
-    """How a seat plays."""
-
-    def policy(self, scores_so_far: ScoresSoFar) -> Policy:
-        """Return the policy of a turn, given the scores so far."""
-
-    def weights(self, rows: IntArray, after: int) -> FloatArray:
-        """Return [E, B] the probability of every pair at rows [B], or [E, 1] for all; `after` players come later."""
-
-
-@dataclass(frozen=True, eq=False)
-class FixedStrategy:
-    """Play one policy, whatever the scores so far.
-
-    Attributes:
-        tables: the arrays of the game.
-        fixed: the policy.
-    """
-
-    tables: TurnTables
-    fixed: Policy
-
-    def policy(self, scores_so_far: ScoresSoFar) -> Policy:
-        """Return the policy."""
-        return np.asarray(self.fixed)
-
-    def weights(self, rows: IntArray, after: int) -> FloatArray:
-        """Return [E, 1] the probability of every pair."""
-        return pair_weights(self.tables, self.fixed)[0][:, None]
-
-
 @dataclass(frozen=True, eq=False)
 class AdaptiveStrategy:
-    """Play by a function of the scores so far.
+    """A strategy that depends on the scores so far.
 
     Attributes:
-        scores_so_far: the Z scores so far of the round.
-        function: returns a policy, given the arrays of the game and the scores so far.
+        table: the scores so far of the round.
+        function: returns the policy of a turn, given the arrays of the game and the scores so far.
     """
 
-    scores_so_far: ScoresSoFarTable
+    table: ScoresSoFarTable
     function: RoundFunction
 
     def policy(self, scores_so_far: ScoresSoFar) -> Policy:
-        """Return the policy of a turn, given the scores so far."""
-        return np.asarray(self.function(self.scores_so_far.tables, scores_so_far))
+        """Return the policy of a turn."""
+        return policy_array(self.table.tables, self.function(self.table.tables, scores_so_far))
 
     def weights(self, rows: IntArray, after: int) -> FloatArray:
-        """Return [E, B] the probability of every pair at rows [B].
+        """Return [E, B] the probability of every pair at rows [B], with `after` players to come later.
 
         Raises:
-            ValueError: if the function returns something else than a policy of the game.
+            ValueError: if the function returns anything but a policy of the game.
         """
         weights = []
         for row in rows.tolist():
-            scores_so_far = self.scores_so_far.at_row(row, after)
+            scores_so_far = self.table.at_row(row, after)
             try:
-                weights.append(pair_weights(self.scores_so_far.tables, self.policy(scores_so_far))[0])
+                weights.append(pair_weights(self.table.tables, self.policy(scores_so_far))[0])
             except (TypeError, ValueError) as error:
                 raise ValueError(f"the strategy at {scores_so_far}: {error}") from error
         return np.stack(weights, axis=1)
 
 
-def strategy_of(scores_so_far: ScoresSoFarTable, given: RoundStrategy) -> SeatStrategy:
+class FixedStrategy(AdaptiveStrategy):
+    """A strategy that plays one policy, whatever the scores so far."""
+
+    def __init__(self, table: ScoresSoFarTable, policy: Policy):
+        super().__init__(table, lambda tables, scores_so_far: policy)
+
+    def weights(self, rows: IntArray, after: int) -> FloatArray:
+        """Return [E, 1] the probability of every pair."""
+        return pair_weights(self.table.tables, self.policy(ScoresSoFar()))[0][:, None]
+
+
+def strategy_of(table: ScoresSoFarTable, given: RoundStrategy) -> AdaptiveStrategy:
     """Return a strategy other than the equilibrium, in any of the forms of `Round.evaluate`.
 
     Raises:
         ValueError: if a name is unknown, or a file does not fit the game.
     """
-    tables = scores_so_far.tables
-    if isinstance(given, str) and given == "approximation":
-        return AdaptiveStrategy(scores_so_far, lambda _, seen: approximation(tables, seen.lead, seen.after))
+    game = table.tables.game
     if isinstance(given, Path) or (isinstance(given, str) and is_policy(given)):
-        return FixedStrategy(tables, load_policy(given, tables.game))
+        return FixedStrategy(table, load_policy(given, game))
+    if isinstance(given, str) and given != "approximation":
+        return FixedStrategy(table, table_strategy(game, given))
     if isinstance(given, str):
-        return FixedStrategy(tables, table_strategy(tables.game, given))
-    return AdaptiveStrategy(scores_so_far, given) if callable(given) else FixedStrategy(tables, given)
+        return AdaptiveStrategy(table, lambda tables, seen: approximation(tables, seen.lead, seen.after))
+    return AdaptiveStrategy(table, given) if callable(given) else FixedStrategy(table, given)
 
 
 def check_strategies(contest: str, strategies: Any, players: int | None = None) -> None:
