@@ -47,7 +47,7 @@ POLICIES: dict[type, dict[str, Callable[[Any], Policy]]] = {
 }
 
 
-def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, int]:
+def scores_so_far(scores: tuple[int, ...], players: int) -> tuple[int | None, int, int]:
     """Return the lead, how many hold it, and how many players come after."""
     after = players - 1 - len(scores)
     if not scores:
@@ -55,35 +55,38 @@ def standing(scores: tuple[int, ...], players: int) -> tuple[int | None, int, in
     return min(scores), scores.count(min(scores)), after
 
 
-def shares(game: Game, seed: int, told: Any, position: Any, roll: Any) -> dict[Any, Fraction]:
+def arbitrary_move(game: Game, seed: int, seen: Any, position: Any, roll: Any) -> dict[Any, Fraction]:
     """Return arbitrary probabilities of moves that depend on all arguments: a checksum places every quarter."""
     moves = sorted(move for move, _ in game.moves(position, roll))
     where = (sorted(position[0]), position[1]) if isinstance(game, ShutTheBox) else position
     found = dict.fromkeys(moves, Fraction(0))
     for quarter in range(4):
-        found[moves[crc32(repr((seed, tuple(told), where, roll, quarter)).encode()) % len(moves)]] += Fraction(1, 4)
+        found[moves[crc32(repr((seed, tuple(seen), where, roll, quarter)).encode()) % len(moves)]] += Fraction(1, 4)
     return {move: share for move, share in found.items() if share}
 
 
-def some_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strategy:
-    """Return the strategy that plays by `shares`."""
+def arbitrary_strategy(game: Game, seed: int, players: int) -> reference_rounds.Strategy:
+    """Return the strategy that plays by `arbitrary_move`."""
 
     @cache
-    def at(told: tuple[int | None, int, int]) -> Policy:
-        return cache(lambda position, roll: shares(game, seed, told, position, roll))
+    def at(seen: tuple[int | None, int, int]) -> Policy:
+        return cache(lambda position, roll: arbitrary_move(game, seed, seen, position, roll))
 
-    return lambda scores: at(standing(scores, players))
-
-
-def line_up(game: Game, players: int, ties: str, shut_wins: bool) -> dict[str, list[Fraction]]:
-    """Return what every seat wins if the first plays at random and others by `shares`, and by its best response."""
-    uniform = reference_rounds.whatever_the_scores(reference.uniform(game))
-    strategies = [uniform, *(some_strategy(game, seed, players) for seed in range(1, players))]
-    best = [reference_rounds.best_response_value(game, seat, strategies, ties, shut_wins) for seat in range(players)]
-    return {"seats": list(reference_rounds.lineup(game, strategies, ties, shut_wins)), "best": best}
+    return lambda scores: at(scores_so_far(scores, players))
 
 
-def scores_met(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
+def arbitrary_players(game: Game, players: int, ties: str, shut_wins: bool) -> tuple[list[Fraction], list[Fraction]]:
+    """Return the win of every seat if the first plays at random and others arbitrarily, and by its best response."""
+    uniform = reference.uniform(game)
+    strategies = [lambda scores: uniform, *(arbitrary_strategy(game, seed, players) for seed in range(1, players))]
+    best = []
+    for seat in range(players):
+        others = [*strategies[:seat], None, *strategies[seat + 1 :]]
+        best.append(reference_rounds.seat_values(game, others, ties, shut_wins)[seat])
+    return list(reference_rounds.seat_values(game, strategies, ties, shut_wins)), best
+
+
+def observable_scores(game: Game, players: int, shut_wins: bool) -> list[tuple[int, ...]]:
     """Return lists of scores that the next player may see: none, any one score, and some pairs."""
     chances = reference.score_distribution(game, reference.uniform(game))
     possible = [score for score, chance in chances.items() if chance]

@@ -1,8 +1,8 @@
-"""Rounds of several players in plain Python with exact fractions, on the rules of `tests.reference`: a second opinion.
+"""Solve rounds of several players in plain Python with exact fractions: a second opinion, on `tests.reference`.
 
-The players play one turn each, in order, and everybody knows the totals so far; the lowest total wins. `scores` are the
-totals so far, in the order of the players. A total below zero ends the round, and with `shut_wins` the first of zero,
-too. A `Strategy` maps the scores so far to the policy of the next player.
+The players play one turn each, in order. Everybody knows the totals so far, and the lowest total wins. `scores` are the
+totals so far, in the order of the players. A total below zero ends the round; with `shut_wins`, so does the first zero.
+A `Strategy` maps the scores so far to the policy of the next player.
 
 A player of the equilibrium may have several best moves. Then "fewer" takes the move after which that player expects to
 share the lowest total with the fewest others at the end (with none if another total is the lowest), "company" with the
@@ -93,9 +93,9 @@ def after_moves(played: Round, scores: Scores, position: Any, roll: Any) -> dict
 
 def best_for(player: int, after: dict[Any, Payoffs], indifferent: str) -> Any:
     """Return the best move for the player; of several, the one that the rule for indifferent players names."""
-    most = max(values[player] for values in after.values())
+    best = max(values[player] for values in after.values())
     weight = {"fewer": -1, "company": 1, "lowest": 0}[indifferent]
-    sharing = {move: values[len(values) // 2 + player] for move, values in after.items() if values[player] == most}
+    sharing = {move: values[len(values) // 2 + player] for move, values in after.items() if values[player] == best}
     return first_best({move: weight * others for move, others in sharing.items()})
 
 
@@ -105,9 +105,16 @@ def mean(weighted: Iterable[tuple[float | Fraction, Payoffs]]) -> Payoffs:
     return tuple(sum(column) for column in zip(*rows, strict=True))
 
 
-def equilibrium(game: Game, players: int, ties: str, shut_wins: bool = False, indifferent: str = "fewer") -> Payoffs:
-    """Return the expected win of each player in the equilibrium."""
-    return round_values(Round(game, (None,) * players, ties, shut_wins, indifferent), ())[:players]
+def seat_values(
+    game: Game,
+    strategies: Iterable[Strategy | None],
+    ties: str,
+    shut_wins: bool = False,
+    indifferent: str = "fewer",
+) -> Payoffs:
+    """Return the expected win of each player; None plays optimally against the players after it."""
+    played = Round(game, tuple(strategies), ties, shut_wins, indifferent)
+    return round_values(played, ())[: len(played.strategies)]
 
 
 def equilibrium_policy(
@@ -123,35 +130,14 @@ def equilibrium_policy(
     return policy
 
 
-def lineup(game: Game, policies: list[Strategy | None], ties: str, shut_wins: bool = False) -> Payoffs:
-    """Return the expected win of each player if all play by their strategies."""
-    return round_values(Round(game, tuple(policies), ties, shut_wins), ())[: len(policies)]
-
-
-def best_response_value(
-    game: Game, seat: int, policies: list[Strategy | None], ties: str, shut_wins: bool = False
-) -> Fraction | float:
-    """Return the most that the player in a seat can win if the others play by their strategies."""
-    return lineup(game, [*policies[:seat], None, *policies[seat + 1 :]], ties, shut_wins)[seat]
-
-
-def whatever_the_scores(policy: Policy) -> Strategy:
-    """Return the strategy that plays one policy after any scores."""
-    return lambda scores: policy
-
-
-def beat_chance(game: Game, score: int) -> Fraction:
-    """Return the greatest chance of a total below the score."""
-    return value(game, game.start(), at_most(score - 1))
-
-
 @cache  # the same function for the same arguments, for the cache of `value`
 def unbeaten(game: Game, lead: int | None, players_after: int) -> Utility:
     """Return the chance that a total is no worse than the lead and that no later player beats it, if each one tries."""
 
     def utility(score: int) -> Fraction:
-        good = lead is None or score <= lead
-        return (1 - beat_chance(game, score)) ** players_after if good else Fraction(0)
+        if lead is not None and score > lead:
+            return Fraction(0)
+        return (1 - value(game, game.start(), at_most(score - 1))) ** players_after
 
     return utility
 

@@ -1,4 +1,4 @@
-"""Agents and strategies that the tests of rounds share."""
+"""Agents and strategies that several tests of rounds use."""
 
 from functools import cache
 
@@ -10,15 +10,14 @@ from tests import cases
 from tests.twins import in_our_words, our_score, twin
 
 
-def as_agent(game, plays):
-    """Return an agent that plays a policy, or a function of the arrays and the scores so far, by observations alone."""
+def as_agent(game, strategy):
+    """Return an agent that plays a function of the arrays and the scores so far, and sees observations alone."""
     tables = compile_game(game)
     width = tables.observation.shape[1]
 
     @cache
     def policy(lead, holders, after):
-        at = ScoresSoFar(int(tables.scores[lead]) if holders else None, holders, after)
-        return plays(tables, at) if callable(plays) else plays
+        return strategy(tables, ScoresSoFar(int(tables.scores[lead]) if holders else None, holders, after))
 
     def agent(observations, masks):
         answers = np.zeros(masks.shape)
@@ -32,13 +31,13 @@ def as_agent(game, plays):
 
 
 @cache
-def some_strategy(game, seed):
-    """Return a strategy that plays differently at all scores so far; see `cases.shares`."""
+def arbitrary_strategy(game, seed):
+    """Return a strategy that plays differently at all scores so far; see `cases.arbitrary_move`."""
     other = twin(game)
 
     @cache
-    def plays(tables, at):
-        told = our_score(game, at.lead), at.holders, at.after
-        return in_our_words(tables, lambda position, roll: cases.shares(other, seed, told, position, roll))
+    def strategy(tables, seen):
+        theirs = our_score(game, seen.lead), seen.holders, seen.after
+        return in_our_words(tables, lambda position, roll: cases.arbitrary_move(other, seed, theirs, position, roll))
 
-    return plays
+    return strategy

@@ -1,4 +1,4 @@
-"""Matches of several rounds: published numbers, and every course of small matches."""
+"""Test matches of several rounds against all sequences of scores of small matches."""
 
 from collections import Counter
 from fractions import Fraction
@@ -8,7 +8,7 @@ from math import prod
 import numpy as np
 import pytest
 
-from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym import ShutTheBox, strategy
 from stb_gym.rounds import BEGINS, TIES, Outcome, Round, match, series
 from tests import every, reference
 from tests.cases import POLICIES
@@ -16,11 +16,6 @@ from tests.reference_rounds import round_payoffs
 from tests.twins import twin
 
 SMALL = ShutTheBox(tiles=3, dice=1, faces=3)
-
-
-def test_twenty_rounds_of_two_perfect_players_of_threes(snapshot):
-    """A notebook compares the other ways to begin with published numbers."""
-    assert repr(series(Round(Threes()), ["optimal"] * 2, 20, "winner")) == snapshot
 
 
 def who_begins(begins, first, best, last, players):
@@ -31,8 +26,8 @@ def who_begins(begins, first, best, last, players):
     return last if begins == "loser" and len(best) < players else first
 
 
-def every_course(plays, rounds, ties, begins):
-    """Return the chances that each player alone has most points, and the mean points, by trying all scores.
+def all_sequences(plays, rounds, ties, begins):
+    """Return the chance that each player alone has most points, and the mean points, by trying all scores.
 
     A player has one distribution of final scores when beginning a round, and another when not.
     """
@@ -63,26 +58,26 @@ def scores_of(name):
 
 
 def by_turn(first, later):
-    return lambda tables, standing: strategy(SMALL, first if standing.lead is None else later)
+    return lambda tables, seen: strategy(SMALL, first if seen.lead is None else later)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("players", "most", "ties", "begins"),
+    ("players", "longest", "ties", "begins"),
     every(5, [(*size, *rules) for size in [(2, 3), (3, 2)] for rules in product(TIES, BEGINS)]),
 )
-def test_every_course_of_a_small_match(players, most, ties, begins):
-    known = [("random", "worst"), ("lowest-first", "random"), ("worst", "biggest-first")][:players]
-    plays = [[scores_of(name) for name in names] for names in known]
-    found = series(Round(SMALL, players, ties), [by_turn(*names) for names in known], most, begins)
-    for rounds in range(1, most + 1):
-        expected, points = (np.array(exact, float) for exact in every_course(plays, rounds, ties, begins))
+def test_small_matches_are_those_of_all_sequences_of_scores(players, longest, ties, begins):
+    names_of = [("random", "worst"), ("lowest-first", "random"), ("worst", "biggest-first")][:players]
+    plays = [[scores_of(name) for name in names] for names in names_of]
+    found = series(Round(SMALL, players, ties), [by_turn(*names) for names in names_of], longest, begins)
+    for rounds in range(1, longest + 1):
+        expected, points = (np.array(exact, float) for exact in all_sequences(plays, rounds, ties, begins))
         assert found.wins[rounds - 1] == pytest.approx(expected, abs=1e-13)
         assert found.points[rounds - 1] == pytest.approx(points, abs=1e-12)
         assert found.tied[rounds - 1] == pytest.approx(1 - sum(expected), abs=1e-12)
 
 
-def test_the_outcome_of_a_match_is_that_of_all_ways_of_its_rounds():
+def test_the_outcome_of_a_match_is_that_of_all_sequences_of_outcomes():
     outcome = Outcome(win=0.5, loss=0.3, tie=0.2)
     expected = Counter()
     for rounds in product(outcome._fields, repeat=4):

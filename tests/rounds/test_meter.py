@@ -1,4 +1,4 @@
-"""The exact results of agents in a round, beside the reference in fractions and the evaluated lineups."""
+"""Test the exact results of agents in a round against evaluated rounds."""
 
 import gymnasium as gym
 import numpy as np
@@ -9,7 +9,7 @@ from stb_gym import RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests.measure.test_meter import first_legal, uniform
 from tests.measure.test_recording import first, play_many
-from tests.rounds.agents import as_agent, some_strategy
+from tests.rounds.agents import arbitrary_strategy, as_agent
 
 THREES = "stb_gym/ThreesRound-v0"
 DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
@@ -19,8 +19,8 @@ DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
 @pytest.mark.parametrize("game", [BOX, Threes(dice=2, faces=4, free_face=1, moon=True)], ids=str)
-def test_wins_and_regrets_are_those_of_the_line_ups_of_all_seats(game, ties, shut_wins):
-    rules, others, plays = Round(game, 3, ties, shut_wins), ["approximation", "random"], some_strategy(game, 1)
+def test_wins_and_regrets_are_those_of_the_evaluated_rounds_of_all_seats(game, ties, shut_wins):
+    rules, others, plays = Round(game, 3, ties, shut_wins), ["approximation", "random"], arbitrary_strategy(game, 1)
     env = RoundEnv(game, 3, "drawn", others, ties, shut_wins, observation_dtype="float32")
     found = RoundMeter(env)(as_agent(game, plays))
     for seat in range(3):
@@ -46,7 +46,7 @@ def test_an_agent_as_a_strategy_plays_every_seat_as_it_does(game, players):
 
 
 @pytest.mark.slow
-def test_losses_recorded_at_each_standing_have_the_mean_of_the_regret():
+def test_the_mean_recorded_loss_is_the_regret():
     envs = VectorRecordRegret(gym.make_vec(THREES, 200, players=3, opponents="random"))
     envs.reset(seed=0)
     envs.unwrapped.set_opponents("take-all")  # whose best response is another one
@@ -55,7 +55,7 @@ def test_losses_recorded_at_each_standing_have_the_mean_of_the_regret():
     assert envs.standard_error < 0.006
 
 
-def test_wrappers_masks_and_several_environments_are_seen_through():
+def test_wrappers_masks_and_several_environments_make_no_difference():
     small = {"dice": 3, "faces": 4}
     plain = RoundMeter(gym.make(THREES, **small))(uniform).value
     masked = RoundMeter(gym.make(THREES.replace("-v0", "Masked-v0"), mask_names="rllib", **small))
@@ -74,7 +74,7 @@ def test_illegal_actions_lose_the_round_or_are_refused():
         meter.opponents.rules.evaluate([meter.strategy(lambda seen, masks: np.full(len(masks), 1)), "random"])
 
 
-def test_other_environments_and_questions_are_refused():
+def test_other_environments_and_functions_are_refused():
     for env in (gym.make("stb_gym/Threes-v0"), SelfPlayVectorEnv("threes"), "threes"):
         with pytest.raises(TypeError):
             RoundMeter(env)

@@ -1,4 +1,4 @@
-"""Par scores, and departures from the play of a turn alone."""
+"""Test par scores, and departures from optimal solo play."""
 
 from itertools import product
 
