@@ -90,21 +90,19 @@ def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = F
     for name, evaluation in evaluations.items():
         chances = np.array([evaluation.score_distribution.get(score, 0.0) for score in scores])
         series[name] = scores, chances.cumsum() if cumulative else chances
-    if not cumulative:
-        return _draw_lines(series, ax, "final score (points)", "probability")
-    return _draw_lines(
-        series, ax, "final score (points)", "probability of at most this score", drawstyle="steps-post", marker=""
-    )
+    ylabel = "probability of at most this score" if cumulative else "probability"
+    style = {"drawstyle": "steps-post", "marker": ""} if cumulative else {}
+    return _draw_lines(series, ax, "final score (points)", ylabel, **style)
 
 
 @checked
 def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
-    """Draw a bar for each of the decisions where the policy's move loses most, however rarely play gets there.
+    """Draw a bar for each of the decisions where the policy's move loses most, also where play rarely gets there.
 
     Args:
         evaluation: the evaluated policy.
         limit: the greatest number of bars.
-        ax: the axes to draw on, best of a figure with layout="constrained", which makes room for the words.
+        ax: the axes to draw on. A figure with layout="constrained" makes room for the labels.
 
     Returns:
         The axes, the greatest loss at the top, in the unit of the objective.
@@ -112,7 +110,7 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     check_integer("limit", limit, 1, sys.maxsize)
     rows = evaluation.departures()
     losses = rows["loss"][:limit]
-    ax = _axes(ax, width=8, height=1 + 0.28 * len(losses))
+    ax = _axes(ax, f"loss ({evaluation.optimum.objective.unit})", "", width=8, height=1 + 0.28 * len(losses))
     words = zip(rows["afterstate"], rows["roll"], rows["plays"], rows["best"], strict=True)
     labels = [f"{where}, roll {roll}: {plays} instead of {best}" for where, roll, plays, best in words][:limit]
     bars = ax.barh(range(len(losses)), losses, color=COLOURS[0])
@@ -120,7 +118,6 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
     ax.set_yticks(range(len(losses)), labels, fontsize="small")
     ax.margins(x=0.15, y=0.01)
     ax.invert_yaxis()
-    _label(ax, f"loss ({evaluation.optimum.objective.unit})", "")
     return ax
 
 
@@ -147,8 +144,8 @@ def move_tree(branch: Branch) -> Axes:
         widths[depth] = max(widths.get(depth, 0), width)
     left = np.cumsum([0, *(widths[depth] + gap for depth in range(len(widths)))])
     height = sum(not each.branches for _, each in _branches(branch))
-    ax = _axes(None, left[-1] / 72, height * row_height / 72)
-    ax.set_position((0, 0, 1, 1))
+    figure = plt.figure(figsize=(left[-1] / 72, height * row_height / 72), facecolor="white")
+    ax = figure.add_axes((0, 0, 1, 1))
     ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
     ax.set_axis_off()
     background = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # hides the line below the text
@@ -231,29 +228,25 @@ def seat_chances(round_evaluations: Mapping[str, RoundEvaluation], ax: Axes | No
     return ax
 
 
-def _axes(ax: Axes | None, width: float = 6.4, height: float = 4) -> Axes:
-    """Return `ax`, or the axes of a new white figure of width x height inches."""
-    return ax or plt.subplots(figsize=(width, height), facecolor="white", layout="constrained")[1]
+def _axes(ax: Axes | None, xlabel: str, ylabel: str, width: float = 6.4, height: float = 4) -> Axes:
+    """Label `ax`, or the axes of a new white figure of width x height inches, and draw a light grid."""
+    ax = ax or plt.subplots(figsize=(width, height), facecolor="white", layout="constrained")[1]
+    ax.set(xlabel=xlabel, ylabel=ylabel)
+    ax.grid(alpha=0.25)
+    ax.set_axisbelow(True)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
 
 
 def _draw_lines(
     series: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None, xlabel: str, ylabel: str, **style: Any
 ) -> Axes:
     """Plot a line of markers for each series (x, y), and a legend if there are several."""
-    ax = _axes(ax)
+    ax = _axes(ax, xlabel, ylabel)
     ax.set_prop_cycle(cycler(color=COLOURS) + cycler(marker=MARKERS) + cycler(linestyle=LINESTYLES))
     for name, (x, y) in series.items():
         (line,) = ax.plot(x, y, linewidth=1.2, label=name, **style)
         line.set(markersize=4.5, markeredgecolor="black", markeredgewidth=0.4)
-    _label(ax, xlabel, ylabel)
     if len(series) > 1:
         ax.legend(frameon=False)
     return ax
-
-
-def _label(ax: Axes, xlabel: str, ylabel: str) -> None:
-    """Label the axes and draw a light grid."""
-    ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.grid(alpha=0.25)
-    ax.set_axisbelow(True)
-    ax.spines[["top", "right"]].set_visible(False)

@@ -1,4 +1,4 @@
-"""Plots show the numbers of the results, on the axes they are given."""
+"""Test that plots show the numbers of the results, on the axes they are given."""
 
 import sys
 from functools import cache
@@ -24,7 +24,7 @@ def evaluations():
     return {name: best().evaluate(stb_gym.strategy(BOX, name)) for name in ("optimal", "random")}
 
 
-def lineup():
+def evaluated_round():
     return Round(BOX, players=3).evaluate(["optimal", "random", "biggest-first"])
 
 
@@ -36,8 +36,10 @@ DRAW = {
     "departures": lambda plots, ax: plots.departures(evaluations()["random"], limit=3, ax=ax),
     "no departures": lambda plots, ax: plots.departures(best("shut").evaluate(best("shut").policy), ax=ax),
     "regret_curves": lambda plots, ax: plots.regret_curves({"a": ([10, 100], [2.0, 0.5]), "b": ([10], [0.0])}, ax=ax),
-    "round_chances": lambda plots, ax: plots.round_chances(lineup(), ax=ax),
-    "seat_chances": lambda plots, ax: plots.seat_chances({"round": Round(BOX).solve(), "lineup": lineup()}, ax=ax),
+    "round_chances": lambda plots, ax: plots.round_chances(evaluated_round(), ax=ax),
+    "seat_chances": lambda plots, ax: plots.seat_chances(
+        {"two": Round(BOX).solve(), "three": evaluated_round()}, ax=ax
+    ),
 }
 
 
@@ -73,7 +75,7 @@ def test_plots_are_drawn_on_given_axes_or_on_a_white_figure_of_their_own(name, p
 
 @pytest.mark.parametrize("name", every(3, DRAW, pytest.mark.slow))
 def test_plots_show_the_numbers_of_the_results(name, plots, ax, snapshot):
-    """Lines differ in marker or style, so that they are told apart without colour."""
+    """Lines differ in marker or style, so readers need no colour to distinguish them."""
     DRAW[name](plots, ax)
     lines = [
         f"{line.get_label()} {line.get_marker()} {line.get_linestyle()}\n{np.round(line.get_xydata().T, 6)}"
