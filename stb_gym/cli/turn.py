@@ -337,7 +337,7 @@ def evaluate(
     masked: Annotated[bool | None, Parameter(negative="--no-masked")] = None,
     place: Place = Place(),
 ) -> Answer:
-    """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or in a round.
+    """Evaluate a strategy, a saved policy or an agent of your own exactly, alone or at a standing of a round.
 
     Args:
         game: the rules.

@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,8 @@ BEGINS = {
 LARGEST_SERIES = 2**21  # combinations of the players' leads
 MOST_PLAYERS = 8
 
-Ending = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and the points of each player
+EndingOfRound = tuple[tuple[int, ...], int]  # the seats that hold the lead, in order, and the seat that came last
+Transition = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and each player's points
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -118,28 +120,28 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
             f"a match of {rounds} rounds between {players} players is too large: with leads in 1/{unit} points "
             f"(2 x rounds x {unit} + 1)^{players - 1} must be at most {LARGEST_SERIES:,}"
         )
-    endings = _endings(rules, strategies, begins)
+    transitions = _transitions(rules, strategies, begins)
     ahead = np.zeros((players, *[1] * (players - 1)))
     ahead[0] = 1
     gained = np.zeros((players, players))  # the expected points of each player, by who begins
-    for (first, _, won), chance in endings.items():
+    for (first, _, won), chance in transitions.items():
         gained[first] += chance * np.array(won, float)
     wins, points = [], []
     for _ in range(rounds):
         points.append(ahead.reshape(players, -1).sum(axis=1) @ gained)
-        ahead = _after_a_round(ahead, endings, unit)
+        ahead = _after_a_round(ahead, transitions, unit)
         wins.append(_ahead_alone(ahead.sum(axis=0)))
     return Series(np.array(wins), np.maximum(0, 1 - np.sum(wins, axis=1)), np.cumsum(points, axis=0))
 
 
-def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Ending, float]:
-    """Return the chance of every ending of a round, given who begins it."""
-    endings: dict[Ending, float] = defaultdict(float)
+def _transitions(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> dict[Transition, float]:
+    """Return the chance of every transition, given who begins the round."""
+    transitions: dict[Transition, float] = defaultdict(float)
     for first in range(rules.players):
         order = [(first + seat) % rules.players for seat in range(rules.players)]
         evaluation = rules.evaluate([strategies[player] for player in order])
         for (holders, worst), chance in endings_of(evaluation).items():
-            winners = [player for seat, player in enumerate(order) if holders >> seat & 1]
+            winners = [order[seat] for seat in holders]
             share = {"split": Fraction(1, len(winners)), "all-win": Fraction(1), "nobody": Fraction(len(winners) == 1)}
             points = tuple(share[rules.ties] * (player in winners) for player in range(rules.players))
             following = first
@@ -149,37 +151,41 @@ def _endings(rules: Round, strategies: Sequence[RoundStrategy], begins: str) -> 
                 following = winners[0]
             elif begins == "loser" and len(winners) < len(order):
                 following = order[worst]
-            endings[first, following, points] += chance
-    return endings
+            transitions[first, following, points] += chance
+    return transitions
 
 
-def endings_of(evaluation: RoundEvaluation) -> dict[tuple[int, int], float]:
-    """Return the probability of each ending of a round: the seats that hold the lead, as bits, and the last seat.
+def endings_of(evaluation: RoundEvaluation) -> dict[EndingOfRound, float]:
+    """Compute the probability of each ending of a round.
 
-    The first of those who tie for the last place came last. A seat that does not play has the worst score.
+    If several tie for the last place, the first of them came last. A seat that does not play has the worst score.
+
+    Returns:
+        The probabilities by ending.
     """
     players, (first, *others) = evaluation.rules.players, evaluation.played
     leads = np.arange(first.chances.shape[1])
-    ways: dict[tuple[int, int], FloatArray] = {(1, 0): np.diag(first.chances[-1])}  # by the best and the worst score
+    # The probability of each ending so far, by the best and the worst score.
+    ways: dict[EndingOfRound, FloatArray] = {((0,), 0): np.diag(first.chances[-1])}
     for seat, played in enumerate(others, 1):
-        after: dict[tuple[int, int], FloatArray] = defaultdict(lambda: np.zeros((len(leads), len(leads))))
+        after: dict[EndingOfRound, Any] = defaultdict(float)
         for (holders, worst), chance in ways.items():
-            turn = played.chances[leads * players + holders.bit_count() - 1]
+            turn = played.chances[leads * players + len(holders) - 1]
             better, behind = np.tril(turn, -1), np.triu(turn, 1)
-            after[1 << seat, worst] += better.T @ chance
-            after[holders | 1 << seat, worst] += turn.diagonal()[:, None] * chance
+            after[(seat,), worst] += better.T @ chance
+            after[(*holders, seat), worst] += turn.diagonal()[:, None] * chance
             after[holders, worst] += chance * behind.cumsum(axis=1)
             after[holders, seat] += behind * (chance.cumsum(axis=1) - chance)
         ways = after
     return {ending: float(chance.sum()) for ending, chance in ways.items()}
 
 
-def _after_a_round(ahead: FloatArray, endings: dict[Ending, float], unit: int) -> FloatArray:
+def _after_a_round(ahead: FloatArray, transitions: dict[Transition, float], unit: int) -> FloatArray:
     """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
     others = range(len(ahead) - 1)
     before = np.pad(ahead, [(0, 0), *[(unit, unit) for _ in others]])
     after = np.zeros_like(before)
-    for (first, following, points), chance in endings.items():
+    for (first, following, points), chance in transitions.items():
         shifts = [int(unit * (won - points[-1])) for won in points[:-1]]
         after[following] += chance * np.roll(before[first], shifts, axis=others)
     return after
@@ -190,4 +196,4 @@ def _ahead_alone(ahead: FloatArray) -> FloatArray:
     leads = np.indices(ahead.shape) - len(ahead) // 2
     totals = np.append(leads, np.zeros((1, *ahead.shape), int), axis=0)
     top = totals == totals.max(axis=0)
-    return np.array([ahead[leads_all & (top.sum(axis=0) == 1)].sum() for leads_all in top])
+    return np.array([ahead[is_top & (top.sum(axis=0) == 1)].sum() for is_top in top])

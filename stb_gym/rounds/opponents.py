@@ -85,12 +85,15 @@ class Opponents:
         return self.rules.scores_so_far.at_row(int(self.row[start]), int(self.observed[start, 2]))
 
     def cumulative_chances(self, options: Mapping[str, Any]) -> FloatArray:
-        """Return [C] cumulative probabilities of the starts that fit `options`, for a draw.
+        """Compute the cumulative probabilities of the starts that fit `options`, for a draw.
 
-        Where the opponents leave none of these scores so far, all starts that fit are equally likely.
+        If the opponents leave no such start, all that fit are equally likely.
 
         Args:
             options: the "lead", "holders" and "after" of the scores so far, or some of these.
+
+        Returns:
+            [C] the probabilities; those of other starts are 0.
 
         Raises:
             ValueError: if the player never sees such scores so far.
@@ -111,16 +114,22 @@ class Opponents:
         Args:
             cumulative_chances: [C] see the method of this name.
             random: 64 random bits, or [B].
+
+        Returns:
+            The index of the start, or [B].
         """
         return cumulative_chances.searchsorted(_uniform(random), side="right")
 
     def draw_holders(self, start: Any, score: Any, random: Any) -> Any:
-        """Draw how many players hold the lead with the player in the end, the player included; 0 if beaten.
+        """Draw how many players hold the lead with the player in the end.
 
         Args:
             start: at which of the C starts the player began, or an array [B].
             score: the rank of the final score, or [B]; T after an illegal action.
             random: 64 random bits, or [B].
+
+        Returns:
+            The number, the player included, or [B]; 0 if the player is beaten.
         """
         cumulative = self._cumulative_holders[self.seat[start], self._row_in_lead[self.row[start], score]]
         return (_uniform(random) >= cumulative.T).sum(axis=0)

@@ -82,7 +82,13 @@ class OptimalTurn:
 
     @checked
     def policy(self, scores_so_far: ScoresSoFar) -> Policy:
-        """Return [S] the actions, given the scores so far.
+        """Compute the play of a turn.
+
+        Args:
+            scores_so_far: what the player sees of the others.
+
+        Returns:
+            [S] the actions.
 
         Raises:
             ValueError: if they cannot occur in this round.
@@ -92,7 +98,13 @@ class OptimalTurn:
 
     @checked
     def at(self, scores_so_far: ScoresSoFar) -> Solution:
-        """Return optimal play, given the scores so far, as a `Solution` whose values are the player's expected win.
+        """Solve a turn, given the scores so far.
+
+        Args:
+            scores_so_far: what the player sees of the others.
+
+        Returns:
+            Optimal play as a `Solution` whose values are the player's expected win.
 
         Raises:
             ValueError: if they cannot occur in this round.

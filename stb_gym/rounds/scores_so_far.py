@@ -40,7 +40,13 @@ class ScoresSoFar(NamedTuple):
     after: int = 0
 
     def in_words(self, game: Game) -> str:
-        """Return a line for the next player.
+        """Describe the scores so far to the next player.
+
+        Args:
+            game: the rules of each turn.
+
+        Returns:
+            A line of text.
 
         Example:
             >>> import stb_gym
