@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,10 @@ class FixedStrategy(AdaptiveStrategy):
 
     def weights(self, rows: IntArray, after: int) -> FloatArray:
         """Return [E, 1] the probability of every pair."""
+        return self._weights
+
+    @cached_property
+    def _weights(self) -> FloatArray:
         return pair_weights(self.table.tables, self.policy(ScoresSoFar()))[0][:, None]
 
 

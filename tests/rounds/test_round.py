@@ -70,6 +70,16 @@ def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players,
                 assert choice(tables, state, policy) == plays(where, roll)
 
 
+def test_the_approximation_is_that_of_the_reference():
+    game = Threes(dice=3, faces=4)
+    tables = compile_game(game)
+    for seen in (ScoresSoFar(after=3), ScoresSoFar(3, 1, 2), ScoresSoFar(5, 2, 0)):
+        policy = Round(game, 4).policy("approximation", seen)
+        exact = reference_rounds.approximation(twin(game), seen.lead, seen.after)
+        for state, where, roll in throwing_states(tables):
+            assert choice(tables, state, policy) == exact(where, roll)
+
+
 @pytest.mark.slow
 @settings(max_examples=10)
 @given(*ROUNDS)
