@@ -128,3 +128,10 @@ def test_games_are_given_by_name_and_fields_or_as_they_are():
 def test_unknown_games_and_rules_are_refused(word, game, rules):
     with pytest.raises(ValueError, match=word):
         game_of(game, rules)
+
+
+@pytest.mark.parametrize("rules", [ShutTheBox, Threes])
+def test_every_environment_of_the_package_has_a_reward_threshold(rules):
+    """Name the environment whose row lacks one; slow tests compare the numbers with perfect play."""
+    lacking = [name for name, row in entry_of(rules).environments.items() if "reward_threshold" not in row]
+    assert not lacking, f"add reward_threshold, the mean reward of perfect play, to ENVIRONMENTS for {lacking}"
