@@ -101,7 +101,7 @@ class CertaintyEquivalence(Learner):
         """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
         tables, counts = self._tables, self._counts
         probability = counts / np.bincount(tables.state_origin, counts)[tables.state_origin]
-        state_values = self._envs.rewards[self._envs.transitions.endings[:-1]]
+        state_values = self._envs.rewards_at(np.arange(tables.num_states))
         after = np.zeros(len(tables.pair_afterstate))
         for _ in range(self._envs.transitions.longest + 1):
             state_values[tables.decisions] = tables.reduce(np.maximum, after)

@@ -13,17 +13,17 @@ That of the turn: see `docs/environments`.
 
 ## Observation Space
 `Dict`, the same for all agents, because everything is public:
-- `observation`: the numbers of the turn, then the standing as in `stb_gym/ThreesRound-v0`: the place of the lead among
-  the final scores (the best at 0; the place after the worst if nobody has a score), how many hold it, how many play
-  after;
+- `observation`: the numbers of the turn, then the scores so far as in `stb_gym/ThreesRound-v0`: the place of the lead
+  among the final scores (the best at 0; the place after the worst if nobody has a score), how many hold it, how many
+  play after;
 - `action_mask`: int8 [A], 1 = legal; all 0 if another agent is to move, and at the end.
 
 ## Rewards
 0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.rounds.Round`.
 
 ## Episode End
-Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. An illegal action
-forfeits the turn: the agent wins nothing, and the others play on. No agent is ever truncated.
+Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. After an illegal
+action the agent wins nothing, and the others play on. No agent is ever truncated.
 
 ## Information
 For an agent whose turn is over: `final_score` and `illegal_action`, as for the turn.
@@ -45,10 +45,10 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.envs import TurnEnv, game_for
+from stb_gym.envs import TurnEnv, game_for, make_turn
 from stb_gym.games import Game
 from stb_gym.rounds import Play, Round
-from stb_gym.rounds.env import standing_space, with_standing
+from stb_gym.rounds.env import round_space, with_scores
 
 try:
     from pettingzoo import AECEnv
@@ -96,11 +96,13 @@ class RoundAECEnv(AECEnv):
         super().__init__()
         self.render_mode = render_mode
         self.round = Round(game_for(type(self), game, rules), players, ties, shut_wins)
-        self._turn = _Turn(self.round.game, "score", illegal, render_mode, observation_dtype=observation_dtype)
+        self._turn = make_turn(
+            self.round.game, illegal=illegal, render_mode=render_mode, observation_dtype=observation_dtype
+        )
         self._play = Play(self.round, 1)
         self.possible_agents = [f"player_{seat}" for seat in range(players)]
         self.agents: list[str] = []
-        observation = standing_space(self._turn.observation_space, self.round)
+        observation = round_space(self._turn.observation_space, self.round)
         mask = gym.spaces.Box(0, 1, (self._turn.stepper.num_actions,), np.int8)
         self._observation_space = gym.spaces.Dict({"observation": observation, "action_mask": mask})
         self._action_space = self._turn.action_space
@@ -148,7 +150,7 @@ class RoundAECEnv(AECEnv):
     def observe(self, agent: str) -> dict[str, NDArray[Any]]:
         """Return what an agent sees: the same for all, except for the mask."""
         plays = agent == self.agent_selection and not self._over
-        observation = with_standing(self._observation, self._standing)
+        observation = with_scores(self._observation, self._observed_scores)
         return {"observation": observation, "action_mask": self._turn.action_masks().astype(np.int8) * plays}
 
     def render(self) -> Any:
@@ -162,14 +164,14 @@ class RoundAECEnv(AECEnv):
     def _begin_turn(self, seed: int | None = None) -> None:
         """Begin the turn of the next agent."""
         self.agent_selection = self.possible_agents[self._play.seat[0]]
-        self._standing = self._play.seen[0]
-        self._turn.caption = f"{self.agent_selection}: {self._play.standing(0).in_words(self.round.game)}"
+        self._observed_scores = self._play.observed[0]
+        self._turn.caption = f"{self.agent_selection}: {self._play.scores_so_far(0).in_words(self.round.game)}"
         self._observation, _ = self._turn.reset(seed=seed)
 
     def _end_turn(self, final_score: int, illegal_action: bool) -> None:
         """Score the turn, then begin the next one or end the round."""
-        place = self.round.scores_so_far.ranks(np.array([final_score]), illegal_action)
-        ended, wins = self._play.end_turns(ONLY, place)
+        rank = self.round.scores_so_far.ranks(np.array([final_score]), illegal_action)
+        ended, wins = self._play.end_turns(ONLY, rank)
         if not len(ended):
             self._begin_turn()
             return
@@ -181,15 +183,6 @@ class RoundAECEnv(AECEnv):
         self._turn.caption = f"{' and '.join(winners) or 'nobody'} win{'s' * (len(winners) < 2)}"
         if self.render_mode == "human":
             self.render()
-
-
-class _Turn(TurnEnv):
-    """A turn that is shown with a caption."""
-
-    caption = ""
-
-    def _beside(self, game: int) -> str:
-        return self.caption
 
 
 def env(game: Game | str = "shut-the-box", **arguments: Any) -> OrderEnforcingWrapper:

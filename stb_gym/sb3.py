@@ -20,7 +20,7 @@ from stb_gym.envs import TurnVectorEnv
 from stb_gym.measure import RegretMeter, Visits, diagnose, save_policy
 from stb_gym.measure.tensors import map_entries
 from stb_gym.messages import quoted
-from stb_gym.rounds import SelfPlayVectorEnv
+from stb_gym.rounds import RoundVectorEnv
 from stb_gym.solver import Measured
 
 try:
@@ -55,7 +55,7 @@ class TurnVecEnv(VecEnv):
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         inner = getattr(envs, "unwrapped", envs)
-        if not isinstance(inner, TurnVectorEnv) or isinstance(inner, SelfPlayVectorEnv):  # pays rewards a round later
+        if not isinstance(inner, TurnVectorEnv | RoundVectorEnv):
             raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}")
         if inner.autoreset_mode != AutoresetMode.SAME_STEP:
             raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")

@@ -29,7 +29,6 @@ from stb_gym.envs import TurnEnv, stepper_of
 from stb_gym.games import Game, Roll, ShutTheBox, Threes, fits
 from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.messages import quoted
-from stb_gym.rounds import RoundEnv
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, Solution, solve_tables, task_of
 from stb_gym.tracking import tracked
 from stb_gym.words import words_of
@@ -481,7 +480,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves)
         super().__init__(env)
         base = env.unwrapped
-        if not isinstance(base, TurnEnv) or isinstance(base, RoundEnv):
+        if not isinstance(base, TurnEnv):
             raise TypeError(f"TextEnv needs an environment of one turn of stb_gym, not {quoted(env)}")
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
@@ -508,17 +507,17 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         """Take the action that an answer names."""
         if self._position is None:
             raise RuntimeError("no turn is running: call reset()")
-        state, stepper = self._base._state, self._base.stepper
+        state, stepper = self._base.state, self._base.stepper
         chosen = self.text.parse(action, self._position)
         truncated = False
         if chosen is None:
             terminated, after = True, stepper.illegal_afterstate
-            final = {"final_score": int(stepper.ending_scores[-1]), "illegal_action": True}
+            final = {"final_score": int(stepper.scores[-1]), "illegal_action": True}
             info = self._info | {"action_mask": stepper.masks(stepper.illegal_state), **final}
         else:
             after = stepper.afterstates(state, chosen)
             _, _, terminated, truncated, info = self.env.step(chosen)  # type: ignore[arg-type]
-        loss = float(self._values.of_states(state, 0) - self._values.of_afterstates(after, 0))
+        loss = float(self._values.of_states(state) - self._values.of_afterstates(after))
         self._regret += loss
         seen = self._next(info, terminated or truncated)
         of_answer = {"loss": loss, "regret": self._regret, "action": -1 if chosen is None else chosen}
@@ -527,7 +526,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
     def _next(self, info: dict[str, Any], over: bool) -> str:
         """Return the next observation."""
         self._info = info
-        self._position = None if over else self.text._at(self._base._state)
+        self._position = None if over else self.text._at(self._base.state)
         return "The turn is over." if self._position is None else self.text.question(self._position)
 
 

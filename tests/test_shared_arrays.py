@@ -30,8 +30,8 @@ def test_arrays_of_cached_objects_cannot_be_written():
     best, rounds, env = solve(threes, exact=True), Round(threes), RoundVectorEnv(threes, 2)
     cached = (
         rolls(threes, 2), box_of(box), solve_large(box), solve(box), best, chance_to_beat(best.tables),
-        rounds.solve(), rounds.evaluate(["random"] * 2), env.opponents, env.transitions, stepper_of(box, kind="boards"),
-        best.evaluate(best.policy),
+        rounds.solve(), rounds.evaluate(["random"] * 2), env.opponents, env.turn.transitions,
+        stepper_of(box, kind="boards"), best.evaluate(best.policy),
     )  # fmt: skip
     arrays = dict(shared_arrays(cached, "cached", {}))
     assert len(arrays) > 100

@@ -45,7 +45,7 @@ class LargeStepper(Stepper):
         self.game = game
         self.num_throws = game.faces**game.dice
         self.num_actions = len(game.actions)
-        self.ending_scores = np.concatenate(([0], box.scores, box.scores[-1:]))
+        self.scores = box.scores
         self._box = box
         self._full = game.start()[0]
         self._bits = self._full.bit_length()
@@ -60,10 +60,10 @@ class LargeStepper(Stepper):
             self._case_of_throw[dice] = first_case[dice] + np.resize(table.of_throw, self.num_throws)
             dice_of_case += [dice] * len(table.counts)
         self._end = len(dice_of_case)
-        forfeit_dice = game.dice + 1  # a number of its own
+        illegal_dice = game.dice + 1  # a number of its own
         self._case_of_throw[0] = self._end
-        self._case_of_throw[forfeit_dice] = self._end + 1
-        self._dice = np.array([*dice_of_case, 0, forfeit_dice])
+        self._case_of_throw[illegal_dice] = self._end + 1
+        self._dice = np.array([*dice_of_case, 0, illegal_dice])
 
         # By case on later throws, then by case on the first throw: which actions are moves.
         case_of_move = first_case[box.dice] + box.roll
@@ -84,7 +84,7 @@ class LargeStepper(Stepper):
         self._shown_rolls = np.eye(len(self._dice), self._end, dtype=observation_dtype)
 
         self.start = game.dice << self._bits | self._full
-        self.illegal_afterstate = forfeit_dice << self._bits
+        self.illegal_afterstate = illegal_dice << self._bits
         self.illegal_state = self._end + 1 << self._bits
         freeze(vars(self))
 
@@ -106,27 +106,40 @@ class LargeStepper(Stepper):
         left = board & ~taken
         dice = self._next_dice(left, actions)
         legal = self._is_move[self._row(states), actions] & (board & taken == taken) & (dice >= 0)
+        if isinstance(states, int):
+            return dice << self._bits | left if legal else self.illegal_afterstate
         return np.where(legal, dice << self._bits | left, self.illegal_afterstate)[()]
 
-    def ending(self, states: Any) -> Any:
+    def is_over(self, states: Any) -> Any:
+        if isinstance(states, int):  # several times faster than as an array
+            return not np.count_nonzero(self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))[1])
         over = np.ones(np.size(states), np.bool_)
-        for places, _, legal in self._legal(states):
-            over[places] = ~legal.any(axis=0)
+        for indices, _, legal in self._legal(states):
+            over[indices] = ~legal.any(axis=0)
+        return over.reshape(np.shape(states))[()]
+
+    def score_index(self, states: Any) -> Any:
         board, _ = self._split(states)
-        place = self._box.scores.searchsorted(self._box.final_scores(board))
-        ending = (place + 1) * over.reshape(np.shape(states))
-        return np.where(np.equal(states, self.illegal_state), len(self.ending_scores) - 1, ending)[()]
+        index = self.scores.searchsorted(self._box.final_scores(board))
+        if isinstance(states, int):
+            return int(index) if states != self.illegal_state else len(self.scores) - 1
+        return np.where(np.equal(states, self.illegal_state), len(self.scores) - 1, index)[()]
 
     def observe(self, states: Any) -> NDArray[Any]:
-        board, case = self._split(np.asarray(states))
+        board, case = self._split(states)
         four_bytes = np.asarray(board, "<u4")[..., None].view(np.uint8)
         tiles = np.unpackbits(four_bytes, axis=-1, count=self._tiles, bitorder="little")
         return np.concatenate((tiles.astype(self._shown_rolls.dtype), self._shown_rolls[case]), axis=-1)
 
     def masks(self, states: Any) -> NDArray[np.int8]:
+        if isinstance(states, int):
+            mask = np.zeros(self.num_actions, np.bool_)
+            actions, legal = self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))
+            mask[actions] = legal[:, 0]
+            return mask.view(np.int8)
         masks = np.zeros((np.size(states), self.num_actions), np.bool_)
-        for places, actions, legal in self._legal(states):
-            masks[places, actions] = legal.T
+        for indices, actions, legal in self._legal(states):
+            masks[indices, actions] = legal.T
         return masks.view(np.int8).reshape(*np.shape(states), self.num_actions)
 
     def _legal(self, states: Any) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
@@ -139,14 +152,17 @@ class LargeStepper(Stepper):
         row = self._row(flat)
         board = self._split(flat)[0].astype(np.int32)
         for each in set(row.tolist()):
-            places = np.flatnonzero(row == each)
-            actions, taken = self._moves[each]
-            open_tiles = board[places]
-            legal = open_tiles & taken == taken
-            if len(self._box.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
-                action = np.arange(actions.start, actions.stop)[:, None]
-                legal &= self._next_dice(open_tiles & ~taken, action) >= 0
-            yield places, actions, legal
+            indices = np.flatnonzero(row == each)
+            yield indices, *self._legal_in_row(each, board[indices])
+
+    def _legal_in_row(self, row: int, boards: Any) -> tuple[slice, NDArray[np.bool_]]:
+        """Return the K actions of a row of `_moves`, a slice, and [K, P] whether each is legal at boards [P] int32."""
+        actions, taken = self._moves[row]
+        legal = boards & taken == taken
+        if len(self._box.game.throws) > 1:  # the number of dice that an action chooses may not be allowed
+            action = np.arange(actions.start, actions.stop)[:, None]
+            legal &= self._next_dice(boards & ~taken, action) >= 0
+        return actions, legal
 
     def origin_of(self, states: Any) -> Any:
         board, case = self._split(states)
@@ -154,8 +170,8 @@ class LargeStepper(Stepper):
 
     def position(self, afterstates: Any) -> tuple[Any, Any]:
         board, dice = self._split(afterstates)
-        illegal_state = np.equal(afterstates, self.illegal_afterstate)
-        return np.where(illegal_state, self._full, board)[()], np.where(illegal_state, 0, dice)[()]
+        is_illegal = np.equal(afterstates, self.illegal_afterstate)
+        return np.where(is_illegal, self._full, board)[()], np.where(is_illegal, 0, dice)[()]
 
     def find_afterstate(self, progress: Any, dice: Any) -> Any:
         if np.any((progress & ~self._full != 0) | (dice < 0) | (dice > self.game.dice)):
@@ -181,8 +197,8 @@ class LargeStepper(Stepper):
     def observe_afterstates(self, afterstates: IntArray) -> NDArray[Any]:
         board, _ = self._split(afterstates)
         _, dice = self.position(afterstates)
-        seen = self.observe(self._end << self._bits | board)
-        return np.column_stack((seen, dice.astype(seen.dtype)))
+        observations = self.observe(self._end << self._bits | board)
+        return np.column_stack((observations, dice.astype(observations.dtype)))
 
     def _split(self, packed: Any) -> tuple[Any, Any]:
         """Return the boards of afterstates or states, and the number of dice or the case of each."""
@@ -193,10 +209,10 @@ class LargeStepper(Stepper):
         board, case = self._split(states)
         return case + len(self._dice) * (board == self._full)
 
-    def _next_dice(self, left: IntArray, action: IntArray) -> IntArray:
+    def _next_dice(self, left: Any, action: Any) -> Any:
         """Return how many dice are thrown at boards that actions leave, -1 if the action may not choose its number."""
         if len(self._box.game.throws) == 1:
-            return np.where((left > 0) & (self._taken[action] > 0), self.game.dice, 0)
+            return self.game.dice * ((left > 0) & (self._taken[action] > 0))
         return self._box.next_dice(left, action)
 
 

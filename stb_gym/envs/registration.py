@@ -2,19 +2,28 @@
 
 Every id, such as "stb_gym/Threes-v0", has a twin with the action mask in the observation, "stb_gym/ThreesMasked-v0".
 Gymnasium's registry keeps the name of the game and the fields of its rules; nothing is compiled before an environment
-is made.
+is made. The functions `make_...`, which Gymnasium calls, supply the stepper and the renderer of an environment.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from importlib import import_module
 from typing import Any, NamedTuple
 
 import gymnasium as gym
-from gymnasium.envs.registration import get_env_id, parse_env_id
+from gymnasium.envs.registration import EnvSpec, get_env_id, parse_env_id
 
 from stb_gym.checks import check_choice
-from stb_gym.games import Entry, Game, make_game
+from stb_gym.envs.base import GameEnv
+from stb_gym.envs.env import TurnEnv
+from stb_gym.envs.large_stepper import large_stepper
+from stb_gym.envs.rendering import TurnRenderer
+from stb_gym.envs.table_stepper import Stepper, fits_tables, table_stepper
+from stb_gym.envs.vector_env import TurnVectorEnv
+from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
+from stb_gym.games import Entry, Game, ShutTheBox, make_game
 from stb_gym.messages import quoted
+from stb_gym.solver import objective_of
 
 NAMESPACE = "stb_gym"
 MASKED = "Masked"
@@ -46,9 +55,89 @@ def register_environments(entry: Entry) -> None:
         threshold = arguments.pop("reward_threshold", None)
         given = {"game": entry.rules.name, **arguments}
         ENVIRONMENTS[identity] = Environment(entry.rules, arguments)
-        register(identity, f"{__package__}.env:TurnEnv", f"{__package__}.vector_env:TurnVectorEnv", given, threshold)
-        masked, masked_vec = f"{__package__}.wrappers:make_masked", f"{__package__}.wrappers:make_masked_vec"
-        register(masked_id(identity), masked, masked_vec, given, threshold)
+        register(identity, f"{__name__}:make_turn", f"{__name__}:make_turns", given, threshold)
+        register(masked_id(identity), f"{__name__}:make_masked", f"{__name__}:make_masked_turns", given, threshold)
+
+
+def make_turn(game: Game | str, *, stepper: str | None = None, **arguments: Any) -> TurnEnv:
+    """Make the environment of one turn, as `gym.make` does.
+
+    Args:
+        game: the name of a game, or a rules object.
+        stepper: "tables" to look moves up, or "boards" to work them out, for Shut the Box only. The default is tables
+            unless they are too large. Both step alike.
+        **arguments: see `TurnEnv`.
+
+    Raises:
+        ValueError: if an argument is not allowed, or the game is too large for tables.
+        TypeError: if a keyword is neither an argument nor a field of the rules.
+    """
+    return TurnEnv(game, **_supplies(stepper), **arguments)
+
+
+def make_turns(game: Game | str, *, stepper: str | None = None, **arguments: Any) -> TurnVectorEnv:
+    """Make the environment of many turns, as `gym.make_vec` does; see `make_turn` and `TurnVectorEnv`."""
+    return TurnVectorEnv(game, **_supplies(stepper), **arguments)
+
+
+def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:
+    """Make the environment of one turn with the mask in its observation; see `make_turn`."""
+    return MaskInObservation(make_turn(**arguments), mask_names)
+
+
+def make_masked_turns(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
+    """Make the environment of many turns with the masks in its observations; see `make_turns`."""
+    return VectorMaskInObservation(make_turns(**arguments), mask_names)
+
+
+# `gym.make` reads the render modes here.
+make_turn.metadata = make_masked.metadata = TurnEnv.metadata  # type: ignore[attr-defined]
+
+
+def _supplies(stepper: str | None) -> dict[str, Any]:
+    """Return the arguments of an environment that are not the user's."""
+    return {"stepper": partial(stepper_of, kind=stepper), "renderer": TurnRenderer, "threshold": threshold_of}
+
+
+def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = None) -> Stepper:
+    """Return the stepper of a game, from a cache.
+
+    Args:
+        game: the rules.
+        observation_dtype: the type of observations, by its NumPy name.
+        kind: "tables" or "boards"; by default boards only for Shut the Box too large for tables. Both step alike.
+
+    Raises:
+        ValueError: if these rules have no such stepper.
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.envs import stepper_of
+        >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).num_actions
+        757
+    """
+    check_choice("stepper", kind, [None, "tables", "boards"])
+    if kind is None:
+        kind = "boards" if isinstance(game, ShutTheBox) and not fits_tables(game) else "tables"
+    return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
+
+
+def threshold_of(env: GameEnv, spec: EnvSpec) -> float | None:
+    """Return the mean reward of perfect play; None if the rules or the objective are not those of the id.
+
+    Args:
+        env: the environment.
+        spec: the specification from which Gymnasium made it.
+    """
+    try:
+        of_id = environment_of(spec.id)
+    except ValueError:
+        return spec.reward_threshold
+    objective = objective_of(env.game, of_id.arguments.get("objective", "score"))
+    threshold = gym.spec(spec.id).reward_threshold
+    if threshold is None or game_of_environment(spec.id) != env.game or objective != env.objective:
+        return None
+    return threshold * env.reward_scale
 
 
 def check_free(identity: str, game: str) -> None:

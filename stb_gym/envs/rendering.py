@@ -2,66 +2,73 @@
 
 from typing import Any
 
-import gymnasium as gym
-
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import throw_faces
 from stb_gym.words import Picture, needed, words_of
 
-FORFEIT = "illegal action: the turn ends"
+ILLEGAL_ACTION = "illegal action: the turn ends"
 
 
-def draw_nothing() -> None:
-    """Warn that an environment without a render mode draws nothing."""
-    gym.logger.warn('render() draws nothing: make the environment with render_mode="ansi", "rgb_array" or "human"')
-
-
-def draw(
-    stepper: Stepper, state: int, throw: int, last: tuple[int, int, int] | None, render_mode: str | None, beside: str
-) -> Any:
-    """Draw a position.
+class TurnRenderer:
+    """Draws the positions of a game.
 
     Args:
         stepper: the game.
-        state: the state to draw.
-        throw: the throw that led there.
-        last: the state and the throw before, and the action; None at the beginning of a turn.
-        render_mode: "ansi", "rgb_array", "human" or None.
-        beside: words that come first.
-
-    Returns:
-        A text for "ansi", None without a render mode, else a picture [H, W, 3].
+        render_mode: "ansi", "rgb_array" or "human".
+        pictures_per_second: the highest pace of a window.
     """
-    if render_mode is None:
-        draw_nothing()
+
+    def __init__(self, stepper: Stepper, render_mode: str, pictures_per_second: int):
+        self._stepper = stepper
+        self._words = words_of(stepper.game)
+        self._is_text = render_mode == "ansi"
+        self._window = Window(pictures_per_second, stepper.game.name) if render_mode == "human" else None
+
+    def draw(self, state: int, throw: int, last: tuple[int, int, int] | None, caption: str) -> Any:
+        """Draw a state.
+
+        Args:
+            state: the state.
+            throw: the throw that led there.
+            last: the state, the throw and the action before; None at the beginning of a turn.
+            caption: words that come first.
+
+        Returns:
+            A text for "ansi", a picture [H, W, 3] for "rgb_array", None for "human", which shows it in a window.
+        """
+        words, game = self._words, self._stepper.game
+        progress, dice, faces = self._position(state, throw)
+        is_illegal = state == self._stepper.illegal_state
+        if self._is_text:
+            ended = f"{ILLEGAL_ACTION} with {words.score(game.final_score(progress))}" if is_illegal else ""
+            return _join("\n", caption, ended, words.text(progress, dice, faces))
+        moved = ""
+        if last is not None and not is_illegal:
+            _, _, faces_before = self._position(*last[:2])
+            moved = game.describe_move(last[2], dice > 0, game.roll_of(faces_before))
+        if is_illegal:
+            said = ILLEGAL_ACTION
+        elif dice == 0:
+            said = _join(": ", moved, "the turn ends")
+        elif self._stepper.is_over(state):
+            said = _join(". ", moved, words.no_move(progress, dice, faces))
+        else:
+            said = moved or "first throw"
+        picture = words.picture(progress, dice, () if is_illegal else faces, _join(". ", caption, said))
+        if self._window is None:
+            return picture
+        self._window.show(picture)
         return None
-    words = words_of(stepper.game)
-    progress, dice, faces = _position(stepper, state, throw)
-    illegal_state = state == stepper.illegal_state
-    if render_mode == "ansi":
-        score = words.score(stepper.game.final_score(progress))
-        return _join(
-            "\n", beside, f"{FORFEIT} with {score}" if illegal_state else "", words.text(progress, dice, faces)
-        )
-    if illegal_state:
-        return words.picture(progress, dice, (), _join(". ", beside, FORFEIT))
-    moved = ""
-    if last is not None:
-        _, _, faces_before = _position(stepper, *last[:2])
-        moved = stepper.game.describe_move(last[2], dice > 0, stepper.game.roll_of(faces_before))
-    if dice == 0:
-        caption = _join(": ", moved, "the turn ends")
-    elif stepper.ending(state) == 0:
-        caption = moved or "first throw"
-    else:
-        caption = _join(". ", moved, words.no_move(progress, dice, faces))
-    return words.picture(progress, dice, faces, _join(". ", beside, caption))
 
+    def close(self) -> None:
+        """Close the window if there is one."""
+        if self._window is not None:
+            self._window.close()
 
-def _position(stepper: Stepper, state: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
-    """Return `progress`, the number of dice, and their faces at a state."""
-    progress, dice = (int(number) for number in stepper.position(stepper.origin_of(state)))
-    return progress, dice, throw_faces(throw, dice, stepper.game.faces)
+    def _position(self, state: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
+        """Return `progress`, the number of dice, and their faces at a state."""
+        progress, dice = (int(number) for number in self._stepper.position(self._stepper.origin_of(state)))
+        return progress, dice, throw_faces(throw, dice, self._stepper.game.faces)
 
 
 def _join(separator: str, *parts: str) -> str:

@@ -1,9 +1,9 @@
 """The contract of all steppers, and the stepper that looks moves up in tables with a row for every state."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,8 +30,7 @@ class Stepper(ABC):
         num_throws, num_actions: T and A.
         start: the afterstate at the beginning of a turn.
         illegal_state, illegal_afterstate: the state and the afterstate that an illegal action leads to.
-        ending_scores: [F + 2] the points at each ending: 0 while the turn goes on, the final scores, the best first,
-            and the worst of them again for the illegal state.
+        scores: [F] the final scores, the best first.
     """
 
     game: Game
@@ -40,7 +39,7 @@ class Stepper(ABC):
     start: int
     illegal_state: int
     illegal_afterstate: int
-    ending_scores: IntArray
+    scores: IntArray
 
     @abstractmethod
     def states(self, afterstates: Any, throws: Any) -> Any:
@@ -51,8 +50,25 @@ class Stepper(ABC):
         """Return the afterstates that actions lead to."""
 
     @abstractmethod
-    def ending(self, states: Any) -> Any:
-        """Return indices in `ending_scores`: 0 while the turn goes on."""
+    def is_over(self, states: Any) -> Any:
+        """Return whether the turn is over at states."""
+
+    @abstractmethod
+    def score_index(self, states: Any) -> Any:
+        """Return the index in `scores` of a turn that ends at states; the last, the worst, at the illegal state."""
+
+    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[[IntArray], NDArray[Any]]:
+        """Return a function from states [B] to values [B].
+
+        Args:
+            values: [F] the value of each final score.
+            illegal: the value of the illegal state. The value is 0 where the turn goes on.
+        """
+        return partial(self._at_ends, values, illegal)
+
+    def _at_ends(self, values: NDArray[Any], illegal: float, states: IntArray) -> NDArray[Any]:
+        of_scores = np.where(states == self.illegal_state, illegal, values.take(self.score_index(states)))
+        return np.where(self.is_over(states), of_scores, 0).astype(values.dtype)
 
     @abstractmethod
     def observe(self, states: Any) -> NDArray[Any]:
@@ -138,7 +154,7 @@ class Stepper(ABC):
         progress, dice, roll = locate(self.game, where) if where else (*self.game.start(), None)
         afterstate = self.find_afterstate(progress, dice)
         throws = np.arange(self.num_throws)
-        fitting = self.ending(self.states(afterstate, throws)) == 0
+        fitting = ~self.is_over(self.states(afterstate, throws))
         if roll is not None:
             shown, _, of_throw = rolls(self.game, dice)
             is_roll = np.array([each == roll for each in shown])
@@ -160,7 +176,6 @@ class TableStepper(Stepper):
         tables: the game as arrays.
         state_of_throw: [Y + 1, T] the state each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
         next_afterstate: [S + 1, A] the afterstate each action leads to.
-        endings: [S + 1] indices in `ending_scores`.
         observation: [S + 1, O] observations.
         action_mask: [S + 1, A] action masks.
     """
@@ -168,7 +183,6 @@ class TableStepper(Stepper):
     tables: TurnTables
     state_of_throw: NDArray[np.int64]
     next_afterstate: NDArray[np.int32]
-    endings: IntArray
     observation: NDArray[Any]
     action_mask: NDArray[np.int8]
 
@@ -180,14 +194,15 @@ class TableStepper(Stepper):
         self.start = tables.start
         self.illegal_state = tables.num_states
         self.illegal_afterstate = tables.num_afterstates
-        self.ending_scores = np.concatenate(([0], tables.scores, tables.scores[-1:]))
+        self.scores = tables.scores
         # Not of vars(self): an object whose dictionary was asked for finds its attributes more slowly.
-        freeze((self.state_of_throw, self.next_afterstate, self.endings, self.ending_scores))
-        freeze((self.observation, self.action_mask))
+        freeze((self.state_of_throw, self.next_afterstate, self.observation, self.action_mask))
         # A lookup in one dimension takes half as long as in two, and `item` half as long as brackets.
         self._states = self.state_of_throw.ravel()
         self._afterstates = self.next_afterstate.ravel()
         self._choices = np.append(tables.choices, 0)
+        self._is_over = self._choices == 0
+        self._score_index = np.append(tables.score_index[tables.state_origin], len(tables.scores) - 1)
         self._pair_start = np.append(np.where(tables.choices, tables.pair_start[:-1], -1), -1)  # of the last action, 0
         self._pair_action = np.append(tables.pair_action, 0)
         self._origin = np.append(tables.state_origin, tables.num_afterstates)
@@ -201,15 +216,21 @@ class TableStepper(Stepper):
         return table_stepper, (self.game, self.observation.dtype.name)
 
     def states(self, afterstates: Any, throws: Any) -> Any:
-        place = afterstates * self.num_throws + throws
-        return self._states.item(place) if isinstance(place, int) else self._states.take(place)
+        entry = afterstates * self.num_throws + throws
+        return self._states.item(entry) if isinstance(entry, int) else self._states.take(entry)
 
     def afterstates(self, states: Any, actions: Any) -> Any:
-        place = states * self.num_actions + actions
-        return self._afterstates.item(place) if isinstance(place, int) else self._afterstates.take(place)
+        entry = states * self.num_actions + actions
+        return self._afterstates.item(entry) if isinstance(entry, int) else self._afterstates.take(entry)
 
-    def ending(self, states: Any) -> Any:
-        return self.endings.item(states) if isinstance(states, int) else self.endings.take(states)
+    def is_over(self, states: Any) -> Any:
+        return self._is_over.item(states) if isinstance(states, int) else self._is_over.take(states)
+
+    def score_index(self, states: Any) -> Any:
+        return self._score_index.item(states) if isinstance(states, int) else self._score_index.take(states)
+
+    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[[IntArray], NDArray[Any]]:
+        return self._at_ends(values, illegal, np.arange(self.illegal_state + 1)).take
 
     def observe(self, states: Any) -> NDArray[Any]:
         # Of one row and of many, each is several times faster than the other.
@@ -219,18 +240,14 @@ class TableStepper(Stepper):
         return self.action_mask[states].copy() if isinstance(states, int) else self.action_mask.take(states, axis=0)
 
     def choose(self, states: IntArray, fractions: FloatArray) -> IntArray:
-        place = (fractions * self._choices.take(states)).astype(np.intp)
-        return self._pair_action[self._pair_start.take(states) + place]
+        entry = (fractions * self._choices.take(states)).astype(np.intp)
+        return self._pair_action[self._pair_start.take(states) + entry]
 
     def origin_of(self, states: Any) -> Any:
         return self._origin.take(states)
 
     def position(self, afterstates: Any) -> tuple[Any, Any]:
         return self._progress.take(afterstates), self._dice.take(afterstates)
-
-    def locate(self, state: int) -> tuple[int, int, Roll]:
-        progress, dice = self.position(self.origin_of(state))
-        return int(progress), int(dice), self.tables.state_roll(int(state)) if dice else self.game.roll_of(())
 
     def find_afterstate(self, progress: Any, dice: Any) -> Any:
         afterstates = self.tables.find_afterstates(np.asarray(progress), np.asarray(dice))
@@ -249,8 +266,8 @@ class TableStepper(Stepper):
         tables = self.tables
         moves = np.zeros(tables.num_afterstates, np.int64)
         for level in tables.levels:
-            most = level.reduce(np.maximum, moves[tables.pair_afterstate[level.pairs]])
-            np.maximum.at(moves, tables.state_origin[level.states][level.live], most + 1)
+            longest = level.reduce(np.maximum, moves[tables.pair_afterstate[level.pairs]])
+            np.maximum.at(moves, tables.state_origin[level.states][level.live], longest + 1)
         return int(moves.max())
 
 
@@ -278,14 +295,12 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     for level in tables.levels:
         first_state = tables.state_start[level.afterstates][:, None]
         state_of_throw[level.afterstates] = first_state + np.resize(level.rolls.of_throw, throws)
-    over = tables.choices == 0
     next_afterstate = np.full((tables.num_states + 1, tables.num_actions), tables.num_afterstates, np.int32)
     next_afterstate[tables.pair_state, tables.pair_action] = tables.pair_afterstate
     action_mask = np.zeros(next_afterstate.shape, np.int8)
     action_mask[tables.pair_state, tables.pair_action] = 1
-    endings = np.append((tables.score_index[tables.state_origin] + 1) * over, len(tables.scores) + 1)
     observation = np.pad(tables.observation, ((0, 1), (0, 0)))
-    return TableStepper(tables, state_of_throw, next_afterstate, endings, observation, action_mask)
+    return TableStepper(tables, state_of_throw, next_afterstate, observation, action_mask)
 
 
 def fits_tables(game: Game) -> bool:

@@ -1,6 +1,6 @@
 """Many turns of a game at once as a Gymnasium vector environment: a step is a few operations on arrays."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import gymnasium as gym
@@ -11,17 +11,19 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.checks import check_choice, check_integer, integers
-from stb_gym.envs.env import LARGEST_SEED, StepperEnv, options_of
-from stb_gym.envs.rendering import draw, draw_nothing
+from stb_gym.envs.base import LARGEST_SEED, GameEnv, LastStep, MakeRenderer, MakeStepper, Threshold, options_of
+from stb_gym.envs.env import warn_of_no_render_mode
+from stb_gym.envs.table_stepper import table_stepper
 from stb_gym.games import Game
 from stb_gym.solver import Goal
 
 Step = tuple[NDArray[Any], FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
 UNLIMITED = 2**62  # steps
+LARGEST_REUSED = 31 << 20  # bytes, just below the most that glibc keeps for reuse (32 MiB)
 
 
-class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
+class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArray[Any]]):
     """A Gymnasium vector environment for `num_envs` turns of a game.
 
     Infos hold arrays over the games, with a mask `_key` for each key, as in Gymnasium's own vector environments:
@@ -38,7 +40,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
     Args:
         game: the name of a game, or a rules object.
         num_envs: number of games B.
-        objective, illegal, observation_dtype, reward_scale, stepper: see `TurnEnv`.
+        objective, illegal, observation_dtype, reward_scale, stepper, renderer, threshold: see `TurnEnv`.
         render_mode: "ansi", "rgb_array" or None.
         autoreset_mode: what happens when a turn is over.
         max_episode_steps: truncate turns after so many steps, as `gymnasium.wrappers.TimeLimit` does.
@@ -50,6 +52,10 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         reward_scale: the factor of rewards.
         illegal: what an illegal action does, "end" or "raise".
         stepper: the `Stepper`.
+        last_step: the `LastStep`; None before the first step.
+        captions: [B] words that `render` puts first for each game, or None.
+        before_turns: a function that is called before the first throw of turns with the numbers [K] of their games, or
+            None.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -71,7 +77,9 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         *,
         observation_dtype: Any = "float32",
         reward_scale: float = 1.0,
-        stepper: str | None = None,
+        stepper: MakeStepper = table_stepper,
+        renderer: MakeRenderer | None = None,
+        threshold: Threshold | None = None,
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
@@ -79,31 +87,34 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if max_episode_steps is not None:
             check_integer("max_episode_steps", max_episode_steps, 1, 2**31)
         check_choice("render mode", render_mode, [None, "ansi", "rgb_array"])  # there is no window for many games
-        super().__init__(game, rules, objective, illegal, render_mode, observation_dtype, reward_scale, stepper)
-        self.num_envs = num_envs
-        self.max_episode_steps = max_episode_steps
-        self._limit = max_episode_steps or UNLIMITED
+        super().__init__(
+            game, objective, illegal, render_mode, observation_dtype, reward_scale, stepper, renderer, threshold, rules
+        )
         mode = getattr(autoreset_mode, "value", autoreset_mode)
         check_choice("autoreset mode", mode, [each.value for each in AutoresetMode])
+        # glibc keeps freed blocks up to the size of the largest it ever mapped and freed. Without this, it returns the
+        # arrays of a step to the system, and the page faults of the next step can take longer than the step itself.
+        np.empty(LARGEST_REUSED, np.uint8)
+        self.num_envs = num_envs
+        self.max_episode_steps = max_episode_steps
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
         self.single_action_space = gym.spaces.Discrete(self.stepper.num_actions)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._first = self.stepper.beginnings({})
-        self._state: IntArray = np.full(num_envs, self.stepper.illegal_state)
-        self._throw: IntArray = np.zeros(num_envs, np.int64)
+        self.last_step: LastStep | None = None
+        self.captions: Sequence[str] | None = None
+        self.before_turns: Callable[[IntArray], None] | None = None
+        self._limit = max_episode_steps or UNLIMITED
+        self._start = self.stepper.beginnings({})
+        self._final_scores_at = self.stepper.at_ends(self.stepper.scores, int(self.stepper.scores[-1]))
+        self._states: IntArray = np.full(num_envs, self.stepper.illegal_state)
+        self._throws: IntArray = np.zeros(num_envs, np.int64)
         self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
+        self._moved = np.zeros(num_envs, np.bool_)  # whether the last step was a move of the turn; for pictures
         self._choices: np.random.Generator | None = None  # of `legal_sample`
-        self._after = self._reached = (
-            self._state
-        )  # the afterstates and states of the last step, before games began anew
-        # For pictures: the states, throws and actions [3, B] of the last step, and [B] the games in which it was a
-        # move.
-        self._before = np.zeros((3, num_envs), np.int64)
-        self._moved = np.zeros(num_envs, np.bool_)
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -126,7 +137,7 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         is_mask = isinstance(chosen, np.ndarray) and chosen.dtype == np.bool_ and chosen.shape == (self.num_envs,)
         if not (is_mask and chosen.any()):
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
-        beginning = self.stepper.beginnings(where) if where else self._first
+        beginning = self.stepper.beginnings(where) if where else self._start
         if seed is None or isinstance(seed, int | np.integer):
             if seed is not None:
                 check_integer("seed", seed, 0, LARGEST_SEED)
@@ -138,10 +149,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             self.np_random = np.random.default_rng(seeds)
         if seed is not None:
             self._choices = None
-        self._begin(np.flatnonzero(chosen), *beginning)
+        self._states = self._states.copy()  # `last_step` keeps the others
+        self._begin_turns(chosen.nonzero()[0], *beginning)
         self._begun = True
-        infos = {"action_mask": self.stepper.masks(self._state), "_action_mask": chosen.copy()}
-        return self.stepper.observe(self._state), infos
+        infos = {"action_mask": self.stepper.masks(self._states), "_action_mask": chosen.copy()}
+        return self.stepper.observe(self._states), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again.
@@ -160,39 +172,42 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
         stepper, actions = self.stepper, self._checked(actions)
-        afterstate = stepper.afterstates(self._state, actions)
-        (begins,) = self._over.nonzero()  # in NEXT_STEP mode
-        afterstate[begins] = stepper.start
-        if self.illegal == "raise" and (afterstate == stepper.illegal_afterstate).any():
-            game = int((afterstate == stepper.illegal_afterstate).argmax())
-            where = stepper.describe(int(self._state[game]))
+        acted = ~self._over
+        afterstates = stepper.afterstates(self._states, actions)
+        afterstates[self._over.nonzero()] = stepper.start  # turns that begin instead, in NEXT_STEP mode
+        if self.illegal == "raise" and (afterstates == stepper.illegal_afterstate).any():
+            game = int((afterstates == stepper.illegal_afterstate).argmax())
+            where = stepper.describe(int(self._states[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
+        throws = self.np_random.integers(stepper.num_throws, size=self.num_envs)
+        reached = stepper.states(afterstates, throws)
+        self.last_step = LastStep(self._states, self._throws, actions, acted, afterstates, reached)
+        self._states = reached
+        self._throws = throws
+        terminated = stepper.is_over(reached)
+        if self.max_episode_steps is None:
+            truncated = np.zeros(self.num_envs, np.bool_)
+            self._over = terminated.copy()
+        else:
+            self._steps = np.where(acted, self._steps + 1, 0)
+            truncated = self._steps == self._limit
+            self._over = terminated | truncated
         if self.render_mode is not None:
-            self._before = np.array([self._state, self._throw, actions])
-            self._moved = ~self._over
-        self._throw = self.np_random.integers(stepper.num_throws, size=self.num_envs)
-        self._after, self._reached = afterstate, stepper.states(afterstate, self._throw)
-        self._state = self._reached
-        if self.max_episode_steps is not None:
-            self._steps = np.where(self._over, 0, self._steps + 1)
-        ending = stepper.ending(self._state)
-        reward = self.rewards.take(ending)
-        terminated = ending > 0
-        truncated = self._steps == self._limit
-        self._over = terminated | truncated
-        infos = self._endings(ending, terminated)
-        if self.autoreset_mode == AutoresetMode.SAME_STEP and self._over.any():
-            infos = self._final_infos(infos, truncated)
-            self._state = self._reached.copy()
-            self._begin(np.flatnonzero(self._over), *self._first)
-        infos["action_mask"] = stepper.masks(self._state)
-        infos["_action_mask"] = np.ones(self.num_envs, np.bool_)
-        return stepper.observe(self._state), reward, terminated, truncated, infos
+            self.last_step = self.last_step._replace(actions=actions.copy())  # the caller may change them
+            self._moved = acted.copy()
+        infos = self._infos_of_ends(reached, terminated)
+        if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._over):
+            infos = self._final_infos(infos, reached, truncated)
+            self._states = reached.copy()
+            self._begin_turns(self._over.nonzero()[0], *self._start)
+        infos["action_mask"] = stepper.masks(self._states)
+        infos["_action_mask"] = ~np.zeros(self.num_envs, np.bool_)  # faster than `np.ones`
+        return stepper.observe(self._states), self.rewards_at(reached), terminated, truncated, infos
 
     @property
     def states(self) -> IntArray:
         """[B] the states of the last observations, as the stepper numbers them."""
-        return self._state.copy()
+        return self._states.copy()
 
     def legal_sample(self) -> IntArray:
         """Return [B] a random legal action for each game, all with the same probability; 0 where the game is over.
@@ -205,11 +220,26 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         self._check_begun()
         if self._choices is None:
             (self._choices,) = self.np_random.spawn(1)
-        return self.stepper.choose(self._state, self._choices.random(self.num_envs))
+        return self.stepper.choose(self._states, self._choices.random(self.num_envs))
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the action masks [B, A] of the last infos as booleans. The name is that of sb3-contrib."""
+        return self.stepper.masks(self._states).view(np.bool_)
 
     def snapshot(self) -> dict[str, Any]:
-        """Return the turns and the state of the random numbers, as arrays [B] and what JSON can hold; see `restore`."""
-        return {**super().snapshot(), "steps": self._steps.copy()}
+        """Return the turns and the state of the random numbers, as arrays [B] and what JSON can hold; see `restore`.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        self._check_begun()
+        return {
+            "of": repr(self.game),
+            "state": self._states.copy(),
+            "throw": self._throws.copy(),
+            "random": self.np_random.bit_generator.state,
+            "steps": self._steps.copy(),
+        }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot: the same actions then lead to the same steps.
@@ -220,15 +250,11 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        self._go_on(self._read(snapshot, (self.num_envs,)))
-
-    def _limits(self) -> dict[str, int]:
-        return {**super()._limits(), "steps": min(self._limit, self.stepper.longest) + 1}
-
-    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
-        """Go on from the numbers of a snapshot."""
-        self._state, self._throw, self._steps = numbers["state"], numbers["throw"], numbers["steps"]
-        self._over = (self.stepper.ending(self._state) > 0) | (self._steps == self._limit)
+        numbers = self._read(snapshot, (self.num_envs,), steps=min(self._limit, self.stepper.longest) + 1)
+        self._states = numbers["state"]
+        self._throws = numbers["throw"]
+        self._steps = numbers["steps"]
+        self._over = self.stepper.is_over(self._states) | (self._steps == self._limit)
         self._moved[:] = False
         self._begun = True
 
@@ -243,13 +269,17 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
             RuntimeError: before the first reset.
         """
         self._check_begun()
-        if self.render_mode is None:
-            draw_nothing()
+        if self._renderer is None:
+            warn_of_no_render_mode()
             return None
         drawn = []
-        for game, (state, throw) in enumerate(zip(self._state.tolist(), self._throw.tolist(), strict=True)):
-            last = tuple(self._before[:, game].tolist()) if self._moved[game] else None
-            drawn.append(draw(self.stepper, state, throw, last, self.render_mode, self._beside(game)))
+        for game, (state, throw) in enumerate(zip(self._states.tolist(), self._throws.tolist(), strict=True)):
+            move = None
+            if self._moved[game] and self.last_step is not None:
+                states, throws, actions, *_ = self.last_step
+                move = int(states[game]), int(throws[game]), int(actions[game])
+            caption = "" if self.captions is None else self.captions[game]
+            drawn.append(self._renderer.draw(state, throw, move, caption))
         return tuple(drawn)
 
     def _checked(self, given: Any) -> NDArray[np.int64]:
@@ -260,52 +290,57 @@ class TurnVectorEnv(StepperEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDA
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
         indices = actions.astype(np.int64, copy=False)
-        outside = indices.view(np.uint64) >= self.stepper.num_actions  # seen so, a negative number is a large one
+        outside = indices.view(np.uint64) >= self.stepper.num_actions  # read so, a negative number is a large one
         if np.count_nonzero(outside):  # several times faster than `any`
             raise ValueError(f"actions must be from 0 to {self.stepper.num_actions - 1}, not {actions[outside][0]}")
         return indices
 
-    def _endings(self, ending: IntArray, terminated: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the final scores of the games that are over, and whether illegal actions ended them.
+    def _infos_of_ends(self, reached: IntArray, terminated: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the final scores of the turns that are over, and whether illegal actions ended them.
 
         Args:
-            ending: [B] the endings; see `Stepper.ending`.
-            terminated: [B] True where a game is over.
+            reached: [B] the states that the step reached.
+            terminated: [B] True where a turn is over.
         """
-        if not terminated.any():
+        if not np.count_nonzero(terminated):
             return {}
         return {
-            "final_score": self.stepper.ending_scores.take(ending),
+            "final_score": self._final_scores_at(reached),
             "_final_score": terminated.copy(),
-            "illegal_action": ending == len(self.stepper.ending_scores) - 1,
+            "illegal_action": reached == self.stepper.illegal_state,
             "_illegal_action": terminated.copy(),
         }
 
-    def _final_infos(self, endings: dict[str, Any], truncated: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the infos of games that end and begin anew in the same step.
+    def _final_infos(self, ends: dict[str, Any], reached: IntArray, truncated: NDArray[np.bool_]) -> dict[str, Any]:
+        """Return the infos of turns that end and begin anew in the same step.
 
         Args:
-            endings: see `_endings`.
+            ends: the infos of the turns that are over.
+            reached: [B] the states that the step reached.
             truncated: [B] True where a turn is truncated.
         """
         ended = self._over
-        if truncated.any():
-            masks = self.stepper.masks(self._state) * ended[:, None]
+        if np.count_nonzero(truncated):
+            masks = self.stepper.masks(reached) * ended[:, None]
         else:
             # A view of one zero: fresh rows of zeros in every step could take longer than all the rest.
-            masks = np.broadcast_to(np.int8(0), (self.num_envs, self.stepper.num_actions))
+            masks = np.ndarray((self.num_envs, self.stepper.num_actions), np.int8, b"\0", strides=(0, 0))
         return {
-            "final_obs": self.stepper.observe(self._state),
+            "final_obs": self.stepper.observe(reached),
             "_final_obs": ended.copy(),
-            "final_info": {**endings, "action_mask": masks, "_action_mask": ended.copy()},
+            "final_info": {**ends, "action_mask": masks, "_action_mask": ended.copy()},
             "_final_info": ended.copy(),
         }
 
-    def _begin(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
+    def _begin_turns(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
         """Begin turns of some games at an afterstate, with one of some throws."""
-        throw = throws.take(self.np_random.integers(len(throws), size=len(games)))
-        self._throw[games] = throw
-        self._state[games] = self.stepper.states(afterstate, throw)
-        self._steps[games] = 0
+        if self.before_turns is not None:
+            self.before_turns(games)
+        drawn = throws.take(self.np_random.integers(len(throws), size=len(games)))
+        self._throws[games] = drawn
+        self._states[games] = self.stepper.states(afterstate, drawn)
         self._over[games] = False
-        self._moved[games] = False
+        if self.max_episode_steps is not None:
+            self._steps[games] = 0
+        if self.render_mode is not None:
+            self._moved[games] = False

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice
-from stb_gym.envs.env import TurnEnv
-from stb_gym.envs.vector_env import TurnVectorEnv
 from stb_gym.messages import quoted
 
 Masked = dict[str, NDArray[Any]]
@@ -119,14 +117,14 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
     games that continue.
 
     Args:
-        env: a vector environment of turns.
+        env: a vector environment whose infos have an "action_mask".
         names: see `MaskInObservation`.
 
     Attributes:
         together: see `MaskInObservation`.
 
     Raises:
-        TypeError: if `env` is not a vector environment of turns.
+        TypeError: if the action space is not Discrete.
         ValueError: if `names` is not one of these libraries.
 
     Example:
@@ -138,7 +136,7 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
     """
 
     @checked
-    def __init__(self, env: TurnVectorEnv, names: str = "gymnasium"):
+    def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any], names: str = "gymnasium"):
         super().__init__(env)
         check_choice("mask names", names, list(LAYOUTS))
         layout = LAYOUTS[names]
@@ -163,17 +161,3 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         if name == "env":  # not set yet while a copy or a pickle is made
             raise AttributeError(name)
         return getattr(self.env, name)
-
-
-def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:
-    """Make a masked environment for `gym.make`; the arguments are those of `TurnEnv`."""
-    return MaskInObservation(TurnEnv(**arguments), mask_names)
-
-
-def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:
-    """Make a masked environment for `gym.make_vec`; the arguments are those of `TurnVectorEnv`."""
-    return VectorMaskInObservation(TurnVectorEnv(**arguments), mask_names)
-
-
-# `gym.make` reads the render modes here.
-make_masked.metadata = TurnEnv.metadata  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
-from stb_gym.envs import Stepper, TurnVectorEnv
+from stb_gym.envs import Stepper
 from stb_gym.measure.agents import Player
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
 from stb_gym.measure.tensors import joined
@@ -36,7 +36,7 @@ class Games(Protocol):
     states: IntArray
     is_whole: bool
 
-    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Return what the agent sees in some games."""
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
@@ -60,7 +60,7 @@ class Positions:
         throws = self._first[self._throws.integers(len(self._first), size=len(games))]
         self.states[games] = self._stepper.states(self._start, throws)
 
-    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Show the positions through the wrappers of the environment."""
         return self._view(self._stepper.observe(self.states[games]), masks)
 
@@ -68,7 +68,7 @@ class Positions:
         """Move, and throw; begin a new turn where one is over."""
         afterstates = self._stepper.afterstates(self.states[games], actions)
         states = self._stepper.states(afterstates, self._throws.integers(self._stepper.num_throws, size=len(games)))
-        over = self._stepper.ending(states) > 0
+        over = self._stepper.is_over(states)
         self.states[games] = states
         self._begin(games[over])
         return states, over
@@ -83,23 +83,23 @@ class Copies:
         self._envs = [deepcopy(env) for _ in range(games)]
         self._bases = [copy.unwrapped for copy in self._envs]
         seeds = seed.generate_state(games).tolist()
-        self._seen = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
-        self.states: IntArray = np.array([base._state for base in self._bases])
+        self._observations = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
+        self.states: IntArray = np.array([base.state for base in self._bases])
 
-    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Return copies of the last observations of the environments."""
-        return joined([deepcopy(self._seen[game]) for game in games], np.stack)
+        return joined([deepcopy(self._observations[game]) for game in games], np.stack)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Step the environments, and reset those whose turn is over."""
         over = np.zeros(len(games), np.bool_)
-        for place, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
-            self._seen[game], _, terminated, truncated, _ = self._envs[game].step(action)
-            over[place] = terminated or truncated
-            if over[place]:
-                self._seen[game], _ = self._envs[game].reset()
-            self.states[game] = self._bases[game]._state
-        return np.array([self._bases[game]._reached for game in games]), over
+        for index, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
+            self._observations[game], _, terminated, truncated, _ = self._envs[game].step(action)
+            over[index] = terminated or truncated
+            if over[index]:
+                self._observations[game], _ = self._envs[game].reset()
+            self.states[game] = self._bases[game].state
+        return np.array([self._bases[game].last_step.reached for game in games]), over
 
 
 class Vector:
@@ -110,25 +110,23 @@ class Vector:
     def __init__(self, envs: Any, seed: np.random.SeedSequence):
         self._envs = envs
         self._envs.seed(int(seed.generate_state(1)[0]) >> 1)
-        self._seen = self._envs.reset()
+        self._observations = self._envs.reset()
         inner = self._envs.unwrapped
-        self._bases = [env.unwrapped for env in inner.envs] if isinstance(inner.envs, list) else inner.envs.unwrapped
-        self.states = self._of_bases("_state")
+        self._bases = [env.unwrapped for env in inner.envs] if isinstance(inner.envs, list) else [inner.envs.unwrapped]
+        self.states = self._current_states()
 
-    def _of_bases(self, name: str) -> IntArray:
-        if isinstance(self._bases, TurnVectorEnv):
-            return np.array(getattr(self._bases, name))
-        return np.array([getattr(base, name) for base in self._bases])
+    def _current_states(self) -> IntArray:
+        return np.concatenate([base.states for base in self._bases])
 
-    def seen(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
         """Return a copy of the last observations of all environments."""
-        return deepcopy(self._seen)
+        return deepcopy(self._observations)
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
         """Step all environments, which reset themselves."""
-        self._seen, _, over, _ = self._envs.step(actions)
-        self.states = self._of_bases("_state")
-        return self._of_bases("_reached"), over
+        self._observations, _, over, _ = self._envs.step(actions)
+        self.states = self._current_states()
+        return np.hstack([base.last_step.reached for base in self._bases]), over
 
 
 def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.random.SeedSequence) -> Games:
@@ -196,31 +194,31 @@ def play_turns(
         """Play all turns. Yield each that is over, with the state at which it ended."""
         while (turn < turns).any():
             everyone = games.is_whole or player.remembers
-            places = np.arange(count) if everyone else np.flatnonzero(turn < turns)
-            state = games.states[places]
+            chosen = np.arange(count) if everyone else np.flatnonzero(turn < turns)
+            state = games.states[chosen]
             masks = stepper.masks(state).view(np.bool_)
-            answered = player(games.seen(places, masks), masks.copy(), turn[places], begins[places])
+            answered = player(games.observed(chosen, masks), masks.copy(), turn[chosen], begins[chosen])
             action = draw_actions(answered, draws)
             is_legal = masks[np.arange(len(state)), action]
             refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0
             if illegal == "raise" and refused.any():
                 where = stepper.describe(int(state[refused.argmax()]))
                 raise ValueError(f"the agent takes an illegal action at {where}")
-            counts = turn[places] < turns
+            counts = turn[chosen] < turns
             measured = measured_choices(optimum, stepper, state[counts], answered[counts], is_legal[counts])
-            choices.append((turn[places][counts], state[counts], *measured))
-            reached, over = games.step(places, action)
-            if ((stepper.ending(reached) > 0) != over).any() or (
+            choices.append((turn[chosen][counts], state[counts], *measured))
+            reached, over = games.step(chosen, action)
+            if (stepper.is_over(reached) != over).any() or (
                 stepper.origin_of(reached) != stepper.afterstates(state, action)
             ).any():
                 raise ValueError(
                     "a wrapper does not take the actions of the agent one by one, or truncates turns: record the "
                     "losses of play with RecordRegret"
                 )
-            ended = places[over & counts]
+            ended = chosen[over & counts]
             yield from zip(turn[ended].tolist(), reached[over & counts].tolist(), strict=True)
-            begins[places] = over
-            turn[places[over]] += count
+            begins[chosen] = over
+            turn[chosen[over]] += count
 
     for number, state in tracked(played(), "turns played", "turns", turns):
         ends[number] = state

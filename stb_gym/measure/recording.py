@@ -5,7 +5,8 @@ languages.
 """
 
 import math
-from functools import singledispatch
+from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import gymnasium as gym
@@ -14,52 +15,32 @@ from gymnasium.utils import RecordConstructorArgs
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
 from stb_gym.messages import quoted
 from stb_gym.solver import Solution
 from stb_gym.solving import perfect_play
 
 
-class OptimalValues:
+class OptimalValues(ABC):
     """The expected utility of perfect play at the states and afterstates of an environment's stepper.
 
-    Args:
-        env: the environment, without wrappers.
+    In a round it depends on the scores so far, too: there is a row of values for each of these. A turn has one row.
     """
 
-    def __init__(self, env: StepperEnv):
-        self.stepper = env.stepper
-        self.optimum = perfect_play(env.game, env.objective)
-        self._utilities = env.rewards / env.reward_scale  # by ending
-
-    def standing(self) -> Any:
-        """Return what the values depend on besides the position: 0 in a turn, else a number, or [B]."""
-        return 0
-
-    def of_states(self, states: Any, standing: Any) -> Any:
+    @abstractmethod
+    def of_states(self, states: Any, row: Any = 0) -> Any:
         """Return the utilities at states, before the choice of an action or at the end of a turn; a number or [B]."""
-        many = np.atleast_1d(states)
-        utilities = self._utilities[self.stepper.ending(many)]
-        place, actions = self.stepper.legal_moves(many)
-        if len(place):
-            first = np.flatnonzero(np.diff(place, prepend=-1))
-            after = self.of_afterstates(self.stepper.afterstates(many[place], actions), standing)
-            utilities[place[first]] = np.maximum.reduceat(after, first)
-        return utilities if np.ndim(states) else utilities[0]
 
-    def of_afterstates(self, afterstates: Any, standing: Any) -> Any:
+    @abstractmethod
+    def of_afterstates(self, afterstates: Any, row: Any = 0) -> Any:
         """Return the utilities at afterstates, before a throw or after an illegal action; a number or [B]."""
-        many = np.atleast_1d(afterstates)
-        utilities = self.optimum.utilities_at(*self.stepper.position(many)).astype(np.float64)
-        utilities[many == self.stepper.illegal_afterstate] = self._utilities[-1]
-        return utilities if np.ndim(afterstates) else utilities[0]
 
 
 class TableValues(OptimalValues):
     """Optimal values that are looked up.
 
     Args:
-        states: [C, N] the utilities at states, for each of C standings.
+        states: [C, N] the utilities at states, in C rows.
         afterstates: [C, S] the utilities at afterstates.
         illegal: the utility of an illegal action.
     """
@@ -70,30 +51,76 @@ class TableValues(OptimalValues):
             np.pad(values, ((0, 0), (0, 1)), constant_values=illegal).ravel() for values in (states, afterstates)
         )
 
-    def of_states(self, states: Any, standing: Any) -> Any:
-        """Look up the utilities at states, in the row of the standing."""
-        return self._states.take(standing * self._row_of_states + states)
+    def of_states(self, states: Any, row: Any = 0) -> Any:
+        """Return the utilities at states."""
+        return self._states.take(row * self._row_of_states + states)
 
-    def of_afterstates(self, afterstates: Any, standing: Any) -> Any:
-        """Look up the utilities at afterstates, in the row of the standing."""
-        return self._afterstates.take(standing * self._row_of_afterstates + afterstates)
+    def of_afterstates(self, afterstates: Any, row: Any = 0) -> Any:
+        """Return the utilities at afterstates."""
+        return self._afterstates.take(row * self._row_of_afterstates + afterstates)
 
 
-@singledispatch
-def optimal_values(env: StepperEnv) -> OptimalValues:
-    """Return the values of perfect play in an environment without wrappers."""
-    values = OptimalValues(env)
-    optimum = values.optimum
-    if isinstance(optimum, Solution) and isinstance(env.stepper, TableStepper):
-        states, afterstates = (
-            np.asarray(array, np.float64)[None] for array in (optimum.state_utilities, optimum.afterstate_utilities)
-        )
-        return TableValues(states, afterstates, env.rewards[-1] / env.reward_scale)
-    return values
+class ComputedValues(OptimalValues):
+    """Optimal values of a turn that are computed when they are needed, for games too large for tables.
+
+    Args:
+        env: the environment, without wrappers.
+    """
+
+    def __init__(self, env: TurnEnv | TurnVectorEnv):
+        self._env = env
+        self._optimum = perfect_play(env.game, env.objective)
+
+    def of_states(self, states: Any, row: Any = 0) -> Any:
+        """Return the utilities at states."""
+        env, many = self._env, np.atleast_1d(states)
+        utilities = env.rewards_at(many) / env.reward_scale
+        index, actions = env.stepper.legal_moves(many)
+        if len(index):
+            first = np.flatnonzero(np.diff(index, prepend=-1))
+            after = self.of_afterstates(env.stepper.afterstates(many[index], actions))
+            utilities[index[first]] = np.maximum.reduceat(after, first)
+        return utilities if np.ndim(states) else utilities[0]
+
+    def of_afterstates(self, afterstates: Any, row: Any = 0) -> Any:
+        """Return the utilities at afterstates."""
+        env, many = self._env, np.atleast_1d(afterstates)
+        utilities = self._optimum.utilities_at(*env.stepper.position(many)).astype(np.float64)
+        utilities[many == env.stepper.illegal_afterstate] = env.illegal_reward / env.reward_scale
+        return utilities if np.ndim(afterstates) else utilities[0]
+
+
+def optimal_values(env: TurnEnv | TurnVectorEnv) -> OptimalValues:
+    """Return the values of perfect play in an environment of turns without wrappers."""
+    optimum = perfect_play(env.game, env.objective)
+    if not (isinstance(optimum, Solution) and isinstance(env.stepper, TableStepper)):
+        return ComputedValues(env)
+    states, afterstates = (
+        np.asarray(array, np.float64)[None] for array in (optimum.state_utilities, optimum.afterstate_utilities)
+    )
+    return TableValues(states, afterstates, env.illegal_reward / env.reward_scale)
+
+
+def turn_of(env: Any) -> Any:
+    """Return an environment without wrappers; if it is one of rounds, the environment of turns that it holds."""
+    return getattr(env.unwrapped, "turn", env.unwrapped)
+
+
+def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
+    """Return a function that returns the optimal values of an environment, and the row that counts now, or [B] rows.
+
+    Environments of rounds have such a method, `optimal_values`; its values change with the opponents.
+    """
+    base = env.unwrapped
+    if hasattr(base, "optimal_values"):
+        method: Callable[[], tuple[OptimalValues, Any]] = base.optimal_values
+        return method
+    values = optimal_values(base)
+    return lambda: (values, 0)
 
 
 class MeanRegret:
-    """The mean regret of the episodes that have ended, as both wrappers keep it.
+    """The mean regret of the episodes that have ended, which both wrappers compute.
 
     Attributes:
         episodes: how many episodes have ended.
@@ -167,46 +194,45 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        base = env.unwrapped
-        if not isinstance(base, TurnEnv):
+        turn = turn_of(env)
+        if not isinstance(turn, TurnEnv):
             raise TypeError(f"RecordRegret needs an environment of stb_gym, not {quoted(env)}")
-        self._base = base
-        self._values: OptimalValues | None = None
+        self._turn = turn
+        self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
         self._start = self._regret = 0.0
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
-        return observation, info | self._begin()
+        if self._values is None:
+            self._values = values_of(self.env)
+        return observation, info | self._begin(*self._values())
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and record its loss."""
         if self._values is None:
             raise RuntimeError("no turn has begun: call reset()")
-        standing = self._values.standing()
+        values, row = self._values()
         observation, reward, terminated, truncated, info = self.env.step(action)
-        if self._base._last is None:  # a wrapper has begun a new episode instead
-            return observation, reward, terminated, truncated, info | self._begin()
-        state, _, played = self._base._last
-        after = self._values.of_afterstates(self._base.stepper.afterstates(state, played), standing)
-        loss = float(self._values.of_states(state, standing) - after)
+        last = self._turn.last_step
+        if last is None or self._turn.num_steps == 0:  # a wrapper has begun a new episode instead
+            return observation, reward, terminated, truncated, info | self._begin(*self._values())
+        loss = float(values.of_states(last.states, row) - values.of_afterstates(last.afterstates, row))
         self._regret += loss
-        value = self._values.of_states(self._base._state, standing)
-        ending = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
-        info |= {"loss": loss, **ending}
+        value = values.of_states(last.reached, row)
+        sums = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
+        info |= {"loss": loss, **sums}
         if terminated or truncated:
             self._add(np.array([self._regret]))
-            info["episode"] = info.get("episode", {}) | ending
+            info["episode"] = info.get("episode", {}) | sums
         return observation, reward, terminated, truncated, info
 
-    def _begin(self) -> dict[str, float]:
+    def _begin(self, values: OptimalValues, row: Any) -> dict[str, float]:
         """Begin an episode, and return the entries of its first info."""
-        if self._values is None:
-            self._values = optimal_values(self._base)
-        state, standing = self._base._state, self._values.standing()
-        self._start = self._values.of_afterstates(int(self._base.stepper.origin_of(state)), standing)
+        state = self._turn.state
+        self._start = values.of_afterstates(int(self._turn.stepper.origin_of(state)), row)
         self._regret = 0.0
-        return {"loss": 0.0, "regret": 0.0, "luck": float(self._values.of_states(state, standing) - self._start)}
+        return {"loss": 0.0, "regret": 0.0, "luck": float(values.of_states(state, row) - self._start)}
 
 
 class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
@@ -245,59 +271,60 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        base = envs.unwrapped
-        if not isinstance(base, TurnVectorEnv):
+        turns = turn_of(envs)
+        if not isinstance(turns, TurnVectorEnv):
             raise TypeError(
                 f"VectorRecordRegret needs a vector environment of stb_gym, not {quoted(envs)}; of environments side "
                 "by side, wrap each in RecordRegret"
             )
-        self._base = base
-        self._values: OptimalValues | None = None
+        self._turns = turns
+        self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
         if self._values is None:
-            self._values = optimal_values(self._base)
+            self._values = values_of(self.env)
             self._start, self._regret = np.zeros((2, self.num_envs))
         games = infos["_action_mask"].nonzero()[0]
-        self._begin(games, self._base.stepper.origin_of(self._base._state[games]))
+        self._begin(games, self._turns.stepper.origin_of(self._turns.states[games]))
         return observations, infos | {"loss": np.zeros(self.num_envs), "_loss": np.zeros(self.num_envs, np.bool_)}
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and record its loss."""
-        base, values = self._base, self._values
-        if values is None:
+        turns = self._turns
+        if self._values is None:
             raise RuntimeError("no turn has begun: call reset()")
-        states, acts, standing = base._state, ~base._over, values.standing()
+        values, row = self._values()
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        loss = values.of_states(states, standing)
-        loss -= values.of_afterstates(base._after, standing)
-        loss *= acts
+        last = turns.last_step
+        assert last is not None
+        loss = values.of_states(last.states, row)
+        loss -= values.of_afterstates(last.afterstates, row)
+        loss *= last.acted
         self._regret += loss
-        infos |= {"loss": loss, "_loss": acts}
+        infos |= {"loss": loss, "_loss": last.acted}
         ended = terminated | truncated
         (games,) = ended.nonzero()
         if len(games):
             regret = self._regret * ended
             luck = np.zeros(self.num_envs)
-            of_games = standing if np.ndim(standing) == 0 else standing[games]
-            luck[games] = values.of_states(base._reached[games], of_games) - self._start[games] + regret[games]
+            row_of_games = row if np.ndim(row) == 0 else row[games]
+            luck[games] = values.of_states(last.reached[games], row_of_games) - self._start[games] + regret[games]
             self._add(regret[games])
-            ending = {"regret": regret, "luck": luck}
-            infos.get("final_info", infos).update(ending | {f"_{name}": ended for name in ending})
-            infos["episode"] = infos.get("episode", {}) | ending
+            sums = {"regret": regret, "luck": luck}
+            infos.get("final_info", infos).update(sums | {f"_{name}": ended for name in sums})
+            infos["episode"] = infos.get("episode", {}) | sums
             infos["_episode"] = ended
-        if base.autoreset_mode == gym.vector.AutoresetMode.SAME_STEP:
-            self._begin(games, base.stepper.start)
-        elif base.autoreset_mode == gym.vector.AutoresetMode.NEXT_STEP:
-            self._begin((~acts).nonzero()[0], base.stepper.start)
+        if turns.autoreset_mode == gym.vector.AutoresetMode.SAME_STEP:
+            self._begin(games, turns.stepper.start)
+        elif turns.autoreset_mode == gym.vector.AutoresetMode.NEXT_STEP:
+            self._begin((~last.acted).nonzero()[0], turns.stepper.start)
         return observations, rewards, terminated, truncated, infos
 
     def _begin(self, games: IntArray, afterstates: Any) -> None:
         """Begin the episodes of some games at one afterstate, or at one for each."""
         assert self._values is not None
-        standing = self._values.standing()
-        of_games = standing if np.ndim(standing) == 0 else standing[games]
-        self._start[games] = self._values.of_afterstates(afterstates, of_games)
+        values, row = self._values()
+        self._start[games] = values.of_afterstates(afterstates, row if np.ndim(row) == 0 else row[games])
         self._regret[games] = 0.0

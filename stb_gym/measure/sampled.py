@@ -107,7 +107,7 @@ class SampledEvaluation(Measured):
     @cached_property
     def final_score(self) -> IntArray:
         """[T] the points of each turn."""
-        return np.asarray(self.stepper.ending_scores[self.stepper.ending(self.end)])
+        return np.asarray(self.stepper.scores[self.stepper.score_index(self.end)])
 
     @cached_property
     def score_distribution(self) -> dict[int, float]:
@@ -184,7 +184,7 @@ def measured_choices(
     rank = weight + ((weight > 0) & ~optimal)  # actions that are not optimal come first
     probable = rank == np.maximum.reduceat(rank, first)[row]
     plays = np.minimum.reduceat(np.where(probable, action, stepper.num_actions), first)
-    worst = optimum.objective.illegal_utility(stepper.ending_scores[1:])
+    worst = optimum.objective.illegal_utility(stepper.scores)
     loss = np.where(is_legal, np.add.reduceat(weight * (utility[row] - value), first), utility - worst)
     optimal_mass = np.where(is_legal, np.add.reduceat(weight * optimal, first), 0)
     return utility, np.where(is_legal, plays, -1), best, loss, optimal_mass

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_integer
-from stb_gym.envs import Stepper, TurnVectorEnv, stepper_of
+from stb_gym.envs import Stepper, make_turns, stepper_of
 from stb_gym.measure.play import draw_actions
 from stb_gym.solver import (
     AfterstateScorePolicy,
@@ -100,7 +100,7 @@ def simulate(
     firsts = range(0, turns, GAMES_AT_ONCE)
     for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
         batch = scores[first : first + GAMES_AT_ONCE]
-        env = TurnVectorEnv(game, len(batch), illegal="raise")
+        env = make_turns(game, num_envs=len(batch), illegal="raise")
         env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():

@@ -10,7 +10,8 @@ from gymnasium.vector import AutoresetMode
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
-from stb_gym.envs import StepperEnv, TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.measure.recording import turn_of
 from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables
 
@@ -38,32 +39,40 @@ class Visits:
         return self
 
 
-class _Counter:
-    """Counts visits in one or more environments of a game."""
+class Counter:
+    """Counts visits in one or more environments of a game.
 
-    def __init__(self, env: StepperEnv):
+    Args:
+        env: the environment, without wrappers.
+
+    Raises:
+        ValueError: if the game has too many positions to count the visits of each.
+    """
+
+    def __init__(self, env: TurnEnv | TurnVectorEnv):
         if not isinstance(env.stepper, TableStepper):
             raise ValueError(f"{env.game} has too many positions to count the visits of each")
         tables = env.stepper.tables
-        self._afterstates = tables.num_afterstates
-        places = tables.pair_state * tables.num_afterstates + tables.pair_afterstate
-        self._order = np.argsort(places, kind="stable")
-        self._places = places[self._order]
-        self.visits = Visits(tables, np.zeros(tables.num_states + 1, int), np.zeros(len(places), int))
+        self._num_afterstates = tables.num_afterstates
+        pairs = tables.pair_state * tables.num_afterstates + tables.pair_afterstate
+        self._order = np.argsort(pairs, kind="stable")
+        self._pairs = pairs[self._order]
+        self._visits = Visits(tables, np.zeros(tables.num_states + 1, int), np.zeros(len(pairs), int))
 
     def reach(self, states: Any) -> None:
         """Count throws that led to states; the illegal state is counted at the end of the array."""
-        np.add.at(self.visits.states, states, 1)
+        np.add.at(self._visits.states, states, 1)
 
     def take(self, states: Any, afterstates: Any) -> None:
-        """Count actions by the states where they were taken and the afterstates that they led to, illegal ones not."""
-        legal = afterstates < self._afterstates
-        places = np.extract(legal, states * self._afterstates + afterstates)
-        np.add.at(self.visits.pairs, self._order[np.searchsorted(self._places, places)], 1)
+        """Count the legal actions that were taken at states and led to afterstates."""
+        legal = afterstates < self._num_afterstates
+        pairs = np.extract(legal, states * self._num_afterstates + afterstates)
+        np.add.at(self._visits.pairs, self._order[np.searchsorted(self._pairs, pairs)], 1)
 
-    def copy(self) -> Visits:
-        """Return the visits so far, without the illegal state."""
-        return Visits(self.visits.tables, self.visits.states[:-1].copy(), self.visits.pairs.copy())
+    @property
+    def visits(self) -> Visits:
+        """A copy of the visits so far, without the illegal state."""
+        return Visits(self._visits.tables, self._visits.states[:-1].copy(), self._visits.pairs.copy())
 
 
 class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
@@ -89,30 +98,30 @@ class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        base = env.unwrapped
-        if not isinstance(base, TurnEnv):
+        turn = turn_of(env)
+        if not isinstance(turn, TurnEnv):
             raise TypeError(f"RecordVisits needs an environment of stb_gym, not {quoted(env)}")
-        self._base = base
-        self._counter = _Counter(base)
+        self._turn = turn
+        self._counter = Counter(turn)
 
     @property
     def visits(self) -> Visits:
         """What was visited so far."""
-        return self._counter.copy()
+        return self._counter.visits
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         result = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._base._state)
+        self._counter.reach(self._turn.state)
         return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and count it."""
         result = self.env.step(action)
-        self._counter.reach(self._base._state)
-        if self._base._last is not None:  # else a wrapper has begun a new episode instead
-            state, _, played = self._base._last
-            self._counter.take(state, self._base.stepper.afterstates(state, played))
+        self._counter.reach(self._turn.state)
+        last = self._turn.last_step
+        if last is not None and self._turn.num_steps > 0:  # else a wrapper has begun a new episode instead
+            self._counter.take(last.states, last.afterstates)
         return result
 
 
@@ -131,29 +140,31 @@ class VectorRecordVisits(gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        base = envs.unwrapped
-        if not isinstance(base, TurnVectorEnv):
+        turns = turn_of(envs)
+        if not isinstance(turns, TurnVectorEnv):
             raise TypeError(f"VectorRecordVisits needs a vector environment of stb_gym, not {quoted(envs)}")
-        self._base = base
-        self._counter = _Counter(base)
+        self._turns = turns
+        self._counter = Counter(turns)
 
     @property
     def visits(self) -> Visits:
         """What was visited so far."""
-        return self._counter.copy()
+        return self._counter.visits
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._base._state[infos["_action_mask"]])
+        self._counter.reach(self._turns.states[infos["_action_mask"]])
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and count it."""
-        base, states, acts = self._base, self._base._state, ~self._base._over
         result = self.env.step(actions)
-        self._counter.take(states[acts], base._after[acts])
-        self._counter.reach(base._reached)
-        if base.autoreset_mode == AutoresetMode.SAME_STEP:
-            self._counter.reach(base._state[result[2] | result[3]])
+        _, _, terminated, truncated, _ = result
+        last = self._turns.last_step
+        assert last is not None
+        self._counter.take(last.states[last.acted], last.afterstates[last.acted])
+        self._counter.reach(last.reached)
+        if self._turns.autoreset_mode == AutoresetMode.SAME_STEP:
+            self._counter.reach(self._turns.states[terminated | truncated])
         return result

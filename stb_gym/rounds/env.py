@@ -10,15 +10,15 @@ with `shut_wins`, only rounds are drawn in which it does not.
 That of the turn, with its masks: see `docs/environments`.
 
 ## Observation Space
-`Box(0, high, (O + 3,), float32)`: the O numbers of the turn, then the standing:
+`Box(0, high, (O + 3,), float32)`: the O numbers of the turn, then the scores so far:
 - the place of the lead among the final scores, the best at 0; if nobody has played, the place after the worst;
 - how many players hold the lead;
 - how many play after.
 
 ## Starting State
-A standing as the players before leave it, and the first throw. `reset(options={"lead": 8, "holders": 1, "after": 2})`
-starts at that standing, with a lead of 8 points; if you name only some of the three, the others are drawn.
-`{"lead": None}` is the standing before anybody has played. You may add options of the turn, such as "open" and "roll".
+The scores that the players before leave, and the first throw. `reset(options={"lead": 8, "holders": 1, "after": 2})`
+starts with a lead of 8 points; if you name only some of the three, the others are drawn. `{"lead": None}` starts before
+anybody has played. You may add options of the turn, such as "open" and "roll".
 
 ## Rewards
 0 until the end; then what the round is worth to the player by the tie rule:
@@ -43,7 +43,7 @@ included; 0 if beaten, and -1 until the turn is over.
 - `seat="drawn"`: a new seat in every round, all equally likely; or the seat, 0 to players - 1.
 - `opponents="optimal"`: what all of them play, or a list with one for each in the order of the seats: the name of a
   strategy, "optimal" for the equilibrium of the round; the file, or the name, of a saved policy; an array of a policy;
-  or a function of the arrays of the game and the `ScoresSoFar` that returns one.
+  or a function of the arrays of the game and a `ScoresSoFar` that returns one.
 - `ties="split"`, `shut_wins=False`, `indifferent="fewer"`: the rules of the round, see `stb_gym.rounds.Round`.
 - `illegal`, `render_mode`, `observation_dtype`, `max_episode_steps`, the rules of the game and, of
   `stb_gym/ThreesRoundMasked-v0`, `mask_names`: as for the turn.
@@ -54,6 +54,7 @@ included; 0 if beaten, and -1 until the turn is over.
 
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import replace
 from typing import Any
 
 import gymnasium as gym
@@ -64,25 +65,30 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_integer
-from stb_gym.envs import LARGEST_SEED, MaskInObservation, StepperEnv, TurnEnv, game_for, options_of
-from stb_gym.envs.env import Observation, observation_space
-from stb_gym.envs.registration import NAMESPACE, check_free, masked_id, register
+from stb_gym.envs import (
+    LARGEST_SEED,
+    MaskInObservation,
+    Stepper,
+    TurnEnv,
+    TurnVectorEnv,
+    game_for,
+    make_turn,
+    masked_id,
+    options_of,
+    register,
+)
+from stb_gym.envs.base import Observation, numbers_of, observation_space, space_of_afterstates
+from stb_gym.envs.registration import NAMESPACE, check_free
 from stb_gym.games import Entry, Game
+from stb_gym.measure.recording import TableValues
 from stb_gym.rounds.opponents import Opponents, OpponentStrategies, opponents_of
 from stb_gym.rounds.round import Round
 from stb_gym.rounds.scores_so_far import ScoresSoFar
-from stb_gym.solver import Objective
+from stb_gym.rounds.values import best_response_values
 
 
-def _refuse_solo_play(final_score: IntArray) -> NDArray[Any]:
-    raise ValueError("what a score wins in a round depends on the others: use stb_gym.rounds.RoundMeter(env)")
-
-
-WIN = Objective("win", _refuse_solo_play, "probability")
-
-
-def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
-    """Return the space of the turn's observations followed by the standing.
+def round_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
+    """Return the space of the turn's observations followed by the scores so far.
 
     Raises:
         ValueError: if the type of the observations cannot hold the place of the lead.
@@ -93,60 +99,112 @@ def standing_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
     )
 
 
-def with_standing(observation: Observation, standing: IntArray) -> Observation:
-    """Return observations [..., O] of a turn followed by the standing [..., 3]."""
-    return np.concatenate((observation, standing.astype(observation.dtype)), axis=-1)
+def with_scores(observation: Observation, observed: IntArray) -> Observation:
+    """Return observations [..., O] of a turn followed by what a player sees of the scores so far [..., 3]."""
+    return np.concatenate((observation, observed.astype(observation.dtype)), axis=-1)
 
 
-class StandingEnv(StepperEnv):
-    """Base of the environments of a round: beside TurnEnv or TurnVectorEnv, it adds the standing to observations.
+class RoundBase:
+    """Base of the environments of rounds, which hold one of turns and add the scores so far to its observations.
 
     Attributes:
         round: the `Round`.
+        turn: the environment of turns.
+        game, stepper, illegal, render_mode: those of `turn`.
     """
 
-    round: Round
+    turn: TurnEnv | TurnVectorEnv
 
-    def _play_in(self, rules: Round, turn: gym.Space[Any]) -> gym.spaces.Box:
-        """Set the round, and return the space of its observations; `turn` is the space of the turn's."""
+    def __init__(self, rules: Round, turn: TurnEnv | TurnVectorEnv, space: gym.spaces.Box):
         self.round = rules
-        self.objective = WIN
-        self._single_space = standing_space(turn, rules)
-        return self._single_space
+        self.turn = turn
+        self._single_space = space
+        self.game: Game = turn.game
+        self.stepper: Stepper = turn.stepper
+        self.illegal = turn.illegal
+        self.render_mode = turn.render_mode
+        self.metadata = turn.metadata
 
-    def _standings(self) -> IntArray:
-        """Return [B, 3] the standings that the players see now."""
+    @property
+    def observed(self) -> IntArray:
+        """[B, 3] what the players see: the place of the lead, the number of its holders, and of players after."""
         raise NotImplementedError
+
+    @property
+    def np_random(self) -> np.random.Generator:
+        """The generator of the dice and of all other draws."""
+        return self.turn.np_random
+
+    @np_random.setter
+    def np_random(self, generator: np.random.Generator) -> None:
+        self.turn.np_random = generator
+
+    @property
+    def states(self) -> IntArray:
+        """[B] the states of the turns, as the stepper numbers them."""
+        return self.turn.states
+
+    @property
+    def afterstate_space(self) -> gym.spaces.Box:
+        """The space of the afterstate of one move."""
+        return space_of_afterstates(self._single_space, self.game)
+
+    def action_masks(self) -> NDArray[np.bool_]:
+        """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
+        return self.turn.action_masks()
 
     @checked
     def find_states(self, observation: Observation) -> Any:
         """Return the state of the turn of an observation [O + 3], or the states [B] of a batch."""
-        return super().find_states(np.atleast_1d(observation)[..., :-3])
+        return self.turn.find_states(np.atleast_1d(observation)[..., :-3])
 
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
-        """Return what every legal move leads to, as `TurnEnv.afterstates`, with the standing before the dice."""
-        place, action, turn = super().afterstates(observations)
-        standing = self._standings() if observations is None else np.atleast_2d(observations)[:, -3:]
-        return place, action, np.hstack((with_standing(turn[:, :-1], standing[place]), turn[:, -1:]))
+        """Return what every legal move leads to, as `TurnEnv.afterstates`, with the scores so far before the dice."""
+        if observations is None:
+            index, action, turn = self.turn.afterstates()
+            observed = self.observed
+        else:
+            rows = np.atleast_2d(observations)
+            index, action, turn = self.turn.afterstates(rows[:, :-3])
+            observed = rows[:, -3:]
+        return index, action, np.hstack((with_scores(turn[:, :-1], observed[index]), turn[:, -1:]))
 
-    @property
-    def _played(self) -> str:
-        return repr(self.round)
 
-
-class SeatEnv(StandingEnv):
+class SeatBase(RoundBase):
     """Base of the environments of one seat of a round, whose opponents are drawn.
 
     Attributes:
         opponents: the `Opponents`, with the exact chances of the draws.
+        start: the index, among the scores so far that the opponents may leave, of those that the player sees, or [B].
     """
 
     opponents: Opponents
-    _seat: int | str
-    _place: Any  # an integer, or [B]: of the standing that the player sees, among those of the opponents
+    start: Any
+    _spec: EnvSpec | None = None
+
+    def __init__(
+        self,
+        rules: Round,
+        turn: TurnEnv | TurnVectorEnv,
+        space: gym.spaces.Box,
+        seat: int | str,
+        opponents: OpponentStrategies,
+    ):
+        super().__init__(rules, turn, space)
+        self._seat = seat
+        self.set_opponents(opponents)
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The specification from which Gymnasium makes the environment again."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        self._spec = spec and replace(spec, reward_threshold=self.opponents.reward_threshold)
 
     def set_opponents(self, opponents: OpponentStrategies) -> None:
-        """Play against other opponents from now on, also in rounds under way, whose standings remain.
+        """Play against other opponents from now on, also in rounds under way, whose scores so far remain.
 
         Args:
             opponents: as when the environment is made; for self-play perhaps an evaluated lineup of the player's own
@@ -156,8 +214,23 @@ class SeatEnv(StandingEnv):
             ValueError: as when the environment is made.
         """
         self.opponents = opponents_of(self.round, self._seat, opponents)
-        if self._spec is not None:
-            self._spec.reward_threshold = self.opponents.reward_threshold
+        self._values: TableValues | None = None
+        self.spec = self.spec  # with another threshold
+
+    def optimal_values(self) -> tuple[TableValues, Any]:
+        """Return the values of the best response to the opponents, and the row that counts now or [B] of them.
+
+        Raises:
+            ValueError: if the round has too many starts.
+        """
+        if self._values is None:
+            self._values = best_response_values(self.opponents)
+        return self._values, copy(self.start)
+
+    @property
+    def observed(self) -> IntArray:
+        """[B, 3] what the players see: the place of the lead, the number of its holders, and of players after."""
+        return self.opponents.observed[np.atleast_1d(self.start)]
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the round and of the dice; see `restore`.
@@ -165,27 +238,21 @@ class SeatEnv(StandingEnv):
         Returns:
             Integers and strings for JSON; integer arrays [B] in a vector environment.
         """
-        return {**super().snapshot(), "place": copy(self._place)}
+        return {**self.turn.snapshot(), "of": repr(self.round), "place": copy(self.start)}
 
-    def _limits(self) -> dict[str, int]:
-        return {**super()._limits(), "place": len(self.opponents.chance)}
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Continue from a snapshot; see `TurnEnv.restore`.
 
-    def _go_on(self, numbers: Mapping[str, IntArray]) -> None:
-        super()._go_on(numbers)  # type: ignore[misc]  # which TurnEnv and TurnVectorEnv define
-        place = numbers["place"]
-        self._place = place if place.ndim else int(place)
-
-    def _standings(self) -> IntArray:
-        return self.opponents.observed[np.atleast_1d(self._place)]
-
-    def _threshold_of(self, spec: EnvSpec) -> float | None:
-        return self.opponents.reward_threshold
-
-    def _beside(self, game: int) -> str:
-        return self.opponents.scores_so_far(np.atleast_1d(self._place)[game]).in_words(self.game)
+        Raises:
+            ValueError: if the snapshot is not of as many rounds with these rules.
+        """
+        limits = {"place": len(self.opponents.chance)}
+        index = numbers_of(snapshot, repr(self.round), np.shape(self.start), limits)["place"]
+        self.turn.restore({**snapshot, "of": repr(self.game)})
+        self.start = index if index.ndim else int(index)
 
 
-class RoundEnv(SeatEnv, TurnEnv):
+class RoundEnv(SeatBase, gym.Env[Observation, np.int64]):
     """One seat of a round of several players, as `gym.make("stb_gym/ShutTheBoxRound-v0")` makes it.
 
     The module's docstring describes spaces, rewards and infos.
@@ -196,7 +263,7 @@ class RoundEnv(SeatEnv, TurnEnv):
         seat: the player's, 0 to players - 1, or "drawn": a new one in every round, all equally likely.
         opponents: one strategy that all the others play, or a list with one for each in the order of the seats: the
             name of a strategy, "optimal" for the equilibrium of the round; the file of a saved policy; an array of a
-            policy; or a function of the arrays of the game and the `ScoresSoFar` that returns one.
+            policy; or a function of the arrays of the game and a `ScoresSoFar` that returns one.
         ties, shut_wins, indifferent: the rules of the round, see `stb_gym.rounds.Round`.
         illegal, render_mode, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
@@ -204,6 +271,7 @@ class RoundEnv(SeatEnv, TurnEnv):
     Attributes:
         round: the `Round`.
         opponents: the `Opponents`, with the exact chances of the draws.
+        turn: the environment of the turn.
 
     Raises:
         ValueError: if an argument is not allowed, or the game is too large.
@@ -216,6 +284,9 @@ class RoundEnv(SeatEnv, TurnEnv):
         >>> observation[-3:].astype(int).tolist(), round(env.spec.reward_threshold, 4)
         ([8, 1, 0], 0.502)
     """
+
+    turn: TurnEnv
+    metadata = TurnEnv.metadata
 
     def __init__(
         self,
@@ -233,12 +304,14 @@ class RoundEnv(SeatEnv, TurnEnv):
         **rules: Any,
     ):
         game = game_for(type(self), game, rules)
-        super().__init__(game, "score", illegal, render_mode, observation_dtype=observation_dtype, stepper="tables")
-        rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
-        self.observation_space = self._play_in(rules_of_round, self.observation_space)
-        self._seat = seat
-        self._place = 0
-        self.set_opponents(opponents)
+        turn = make_turn(
+            game, illegal=illegal, render_mode=render_mode, observation_dtype=observation_dtype, stepper="tables"
+        )
+        of_round = Round(game, players, ties, shut_wins, indifferent)
+        self.observation_space = round_space(turn.observation_space, of_round)
+        self.action_space = turn.action_space
+        super().__init__(of_round, turn, self.observation_space, seat, opponents)
+        self.start = 0
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -246,18 +319,21 @@ class RoundEnv(SeatEnv, TurnEnv):
         """Begin a round at the player's turn, or where `options` says.
 
         Raises:
-            ValueError: if `options` names no position of the game or no standing, or a position without a legal move.
+            ValueError: if `options` names no position, no possible scores, or a position without a legal move.
         """
-        turn, seen = split_options(options)
-        sums = self.opponents.cumulative_chances(seen)
-        if turn:
-            self.stepper.beginnings(turn)  # refuses wrong options before anything changes
+        of_turn, of_scores = split_options(options)
+        sums = self.opponents.cumulative_chances(of_scores)
+        if of_turn:
+            self.stepper.beginnings(of_turn)  # refuses wrong options before anything changes
         if seed is not None:
             check_integer("seed", seed, 0, LARGEST_SEED)
             gym.Env.reset(self, seed=int(seed))
-        self._place = int(self.opponents.draw_start(sums, self.np_random.bit_generator.random_raw()))
-        observation, info = super().reset(options=turn)
-        return with_standing(observation, self.opponents.observed[self._place]), info | {"holders": -1}
+            self.np_random = self._np_random  # type: ignore[assignment]  # which is set now
+        self.start = int(self.opponents.draw_start(sums, self.np_random.bit_generator.random_raw()))
+        if self.render_mode is not None:
+            self._set_caption()
+        observation, info = self.turn.reset(options=of_turn)
+        return with_scores(observation, self.opponents.observed[self.start]), info | {"holders": -1}
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again; at the end of the turn, draw how the round ends.
@@ -267,20 +343,47 @@ class RoundEnv(SeatEnv, TurnEnv):
             TypeError: if the action is no integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
-        observation, reward, over, truncated, info = super().step(action)
+        observation, _, over, truncated, info = self.turn.step(action)
         info["holders"] = -1
+        reward = 0.0
         if over:
-            score = self.stepper.ending(self._state) - 1  # its place among the final scores, the worst of which is last
+            illegal = info["illegal_action"]
+            score = len(self.stepper.scores) if illegal else int(self.stepper.score_index(self.state))
             random = self.np_random.bit_generator.random_raw()
-            info["holders"] = int(self.opponents.draw_holders(self._place, score, random))
+            info["holders"] = int(self.opponents.draw_holders(self.start, score, random))
             reward = float(self.opponents.share[info["holders"]])
-        return with_standing(observation, self.opponents.observed[self._place]), reward, over, truncated, info
+        return with_scores(observation, self.opponents.observed[self.start]), reward, over, truncated, info
+
+    @property
+    def state(self) -> int:
+        """The state of the turn, as the stepper numbers it."""
+        return self.turn.state
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Continue from a snapshot; see `TurnEnv.restore`.
+
+        Raises:
+            ValueError: if the snapshot is not of one round with these rules.
+        """
+        super().restore(snapshot)
+        self._set_caption()
+
+    def _set_caption(self) -> None:
+        self.turn.caption = self.opponents.scores_so_far(self.start).in_words(self.game)
+
+    def render(self) -> Any:
+        """Draw the position of the turn below the scores so far; see `TurnEnv.render`."""
+        return self.turn.render()
+
+    def close(self) -> None:
+        """Close the window if there is one."""
+        self.turn.close()
 
 
 def split_options(options: Mapping[str, Any] | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Split the options of a reset into those of the turn and those of the standing."""
-    turn = options_of(options)
-    return turn, {name: turn.pop(name) for name in ScoresSoFar._fields if name in turn}
+    """Split the options of a reset into those of the turn and those of the scores so far."""
+    of_turn = options_of(options)
+    return of_turn, {name: of_turn.pop(name) for name in ScoresSoFar._fields if name in of_turn}
 
 
 def make_masked(mask_names: str = "gymnasium", **arguments: Any) -> MaskInObservation:

@@ -8,18 +8,16 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.measure.agents import Player, player_of
-from stb_gym.measure.recording import TableValues, optimal_values
 from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.messages import quoted
-from stb_gym.rounds.env import RoundEnv, SeatEnv
+from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
 from stb_gym.rounds.scores_so_far import ScoresSoFar
 from stb_gym.rounds.strategies import RoundFunction
 from stb_gym.rounds.vector_env import RoundVectorEnv
-from stb_gym.solver import Policy, TurnTables, expected_visits, optimise, pair_weights, score_chances
+from stb_gym.solver import Policy, TurnTables, expected_visits, pair_weights, score_chances
 
 AT_ONCE = 2**16  # states in one question to an agent
-LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -185,35 +183,3 @@ class RoundMeter:
         masks = np.tile(self._masks, (len(starts), 1))
         answer = player(self._view(observations, masks), masks)
         return [tables.policy(part) for part in np.split(answer, len(starts))]
-
-
-class RoundValues(TableValues):
-    """The values of the best response to the opponents, for all starts of the player's turn; see `Opponents`.
-
-    Args:
-        env: an environment of one seat of a round, without wrappers.
-
-    Raises:
-        ValueError: if there are too many starts.
-    """
-
-    def __init__(self, env: SeatEnv):
-        self._env = env
-        self._solve()
-
-    def standing(self) -> Any:
-        """Return the index of the start of the player's turn, or [B] of them."""
-        if self._env.opponents is not self._opponents:  # `set_opponents` replaced them
-            self._solve()
-        return np.copy(self._env._place) if np.ndim(self._env._place) else self._env._place
-
-    def _solve(self) -> None:
-        self._opponents, tables = self._env.opponents, self._env.round.tables
-        starts = len(self._opponents.chance)
-        if starts * tables.num_states > LARGEST_VALUES:
-            raise ValueError(f"{self._env.round} has too many scores so far to record losses: {starts:,}")
-        afterstates, states = optimise(tables, self._opponents.utility.T[tables.score_index])
-        super().__init__(states.T, afterstates.T, 0.0)
-
-
-optimal_values.register(SeatEnv, RoundValues)

@@ -3,20 +3,22 @@
 from collections.abc import Sequence
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for
+from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for, make_turns
+from stb_gym.envs.base import Observation
 from stb_gym.games import Game
-from stb_gym.rounds.env import SeatEnv, split_options, with_standing
+from stb_gym.rounds.env import SeatBase, round_space, split_options, with_scores
 from stb_gym.rounds.opponents import OpponentStrategies
 from stb_gym.rounds.round import Round
 
 
-class RoundVectorEnv(SeatEnv, TurnVectorEnv):
+class RoundVectorEnv(SeatBase, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
     """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv` and `TurnVectorEnv`.
 
     In steps that end a round, infos also hold `holders` [B].
@@ -24,6 +26,7 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
     Attributes:
         round: the `Round`.
         opponents: the `Opponents`, with the exact chances of the draws.
+        turn: the environment of the turns.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -31,6 +34,8 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         >>> envs.reset(seed=0)[0].shape
         (4096, 10)
     """
+
+    turn: TurnVectorEnv
 
     def __init__(
         self,
@@ -50,23 +55,28 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         max_episode_steps: int | None = None,
         **rules: Any,
     ):
-        super().__init__(
-            game_for(type(self), game, rules),
-            num_envs,
-            "score",
-            illegal,
-            render_mode,
-            autoreset_mode,
+        game = game_for(type(self), game, rules)
+        turn = make_turns(
+            game,
+            num_envs=num_envs,
+            illegal=illegal,
+            render_mode=render_mode,
+            autoreset_mode=autoreset_mode,
             observation_dtype=observation_dtype,
             stepper="tables",
             max_episode_steps=max_episode_steps,
         )
-        rules_of_round = Round(self.game, players, ties, shut_wins, indifferent)
-        self.single_observation_space = self._play_in(rules_of_round, self.single_observation_space)
+        of_round = Round(game, players, ties, shut_wins, indifferent)
+        self.num_envs = num_envs
+        self.autoreset_mode = turn.autoreset_mode
+        self.max_episode_steps = max_episode_steps
+        self.single_observation_space = round_space(turn.single_observation_space, of_round)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self._seat = seat
-        self._place: IntArray = np.zeros(num_envs, np.int64)
-        self.set_opponents(opponents)
+        self.single_action_space = turn.single_action_space
+        self.action_space = turn.action_space
+        super().__init__(of_round, turn, self.single_observation_space, seat, opponents)
+        self.start = np.zeros(num_envs, np.int64)
+        turn.before_turns = self._draw_starts
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -74,15 +84,15 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
         """Begin all rounds, or those of `options["reset_mask"]`, or where `options` says; see `RoundEnv`.
 
         Raises:
-            ValueError: if `options` names no position of the game or no standing, or a position without a legal move;
+            ValueError: if `options` names no position, no possible scores, or a position without a legal move;
                 if the mask is invalid or chooses no game, or there is not one seed per game.
         """
-        turn, seen = split_options(options)
-        sums = self.opponents.cumulative_chances(seen)
-        observation, infos = super().reset(seed=seed, options=turn)
-        if seen:
-            self._draw_standings(infos["_action_mask"].nonzero()[0], sums)
-        return with_standing(observation, self._standings()), infos
+        of_turn, of_scores = split_options(options)
+        sums = self.opponents.cumulative_chances(of_scores)
+        observation, infos = self.turn.reset(seed=seed, options=of_turn)
+        if of_scores:
+            self._draw_starts(infos["_action_mask"].nonzero()[0], sums)
+        return with_scores(observation, self.observed), infos
 
     def step(self, actions: Any) -> Step:
         """Make a move in every game and throw again; at the end of a turn, draw how the round ends.
@@ -91,33 +101,39 @@ class RoundVectorEnv(SeatEnv, TurnVectorEnv):
             ValueError: if an action is outside the action space, or is illegal and `illegal` is "raise".
             RuntimeError: before the first reset, or if a game is over and the autoreset mode is DISABLED.
         """
-        place, finished = self._place, self._over
-        if self.autoreset_mode == AutoresetMode.SAME_STEP:  # draws new standings before the old rounds end
-            self._place = place.copy()
-        observation, _, over, truncated, infos = super().step(actions)
-        if self.autoreset_mode == AutoresetMode.NEXT_STEP:
-            self._draw_standings(finished.nonzero()[0], self.opponents.cumulative_chances({}))
-        reward = np.zeros(self.num_envs)
-        (games,) = over.nonzero()
+        turn, before = self.turn, self.start
+        self.start = before.copy()  # the step draws those of new rounds before the old ones end
+        observation, _, terminated, truncated, infos = turn.step(actions)
+        if turn.autoreset_mode == AutoresetMode.NEXT_STEP and turn.last_step is not None:
+            self._draw_starts((~turn.last_step.acted).nonzero()[0])
+        rewards = np.zeros(self.num_envs)
+        (games,) = terminated.nonzero()
         if len(games):
             ends = infos.get("final_info", infos)
             score = self.round.scores_so_far.ranks(ends["final_score"][games], ends["illegal_action"][games])
             random = self.np_random.bit_generator.random_raw(len(games))
-            holders = self.opponents.draw_holders(place[games], score, random)
-            ends["holders"], ends["_holders"] = np.zeros(self.num_envs, np.int64), over.copy()
+            holders = self.opponents.draw_holders(before[games], score, random)
+            ends["holders"], ends["_holders"] = np.zeros(self.num_envs, np.int64), terminated.copy()
             ends["holders"][games] = holders
-            reward[games] = self.opponents.share[holders]
+            rewards[games] = self.opponents.share[holders]
         if "final_obs" in infos:
-            infos["final_obs"] = with_standing(infos["final_obs"], self.opponents.observed.take(place, axis=0))
-        return with_standing(observation, self._standings()), reward, over, truncated, infos
+            infos["final_obs"] = with_scores(infos["final_obs"], self.opponents.observed.take(before, axis=0))
+        return with_scores(observation, self.observed), rewards, terminated, truncated, infos
 
-    def _begin(self, games: IntArray, afterstate: int, throws: IntArray) -> None:
-        self._draw_standings(games, self.opponents.cumulative_chances({}))
-        super()._begin(games, afterstate, throws)
+    def legal_sample(self) -> IntArray:
+        """Return [B] random legal actions; see `TurnVectorEnv.legal_sample`."""
+        return self.turn.legal_sample()
 
-    def _draw_standings(self, games: IntArray, sums: FloatArray) -> None:
+    def render(self) -> tuple[Any, ...] | None:
+        """Draw the position of every turn below the scores so far; see `TurnVectorEnv.render`."""
+        self.turn.captions = [self.opponents.scores_so_far(start).in_words(self.game) for start in self.start]
+        return self.turn.render()
+
+    def _draw_starts(self, games: IntArray, sums: FloatArray | None = None) -> None:
+        """Draw the scores so far at which rounds begin; see `Opponents.cumulative_chances`."""
         random = self.np_random.bit_generator.random_raw(len(games))
-        self._place[games] = self.opponents.draw_start(sums, random)
+        all_sums = self.opponents.cumulative_chances({}) if sums is None else sums
+        self.start[games] = self.opponents.draw_start(all_sums, random)
 
 
 def make_masked_vec(mask_names: str = "gymnasium", **arguments: Any) -> VectorMaskInObservation:

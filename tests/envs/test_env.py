@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, solve
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
 from stb_gym.games import throw_faces
 from stb_gym.solver import compile_game, objective_of
 from tests import every
@@ -94,8 +94,8 @@ def test_an_illegal_action_ends_the_turn_with_the_worst_reward(objective, worst)
 @pytest.mark.parametrize("kind", ["tables", "boards"])
 def test_an_illegal_action_raises_if_asked_to_and_changes_nothing(kind):
     where = {"open": [1, 4, 6], "roll": 5}
-    env = TurnEnv(ShutTheBox(tiles=6), illegal="raise", stepper=kind)
-    envs = TurnVectorEnv(ShutTheBox(tiles=6), illegal="raise", stepper=kind, max_episode_steps=3)
+    env = make_turn(ShutTheBox(tiles=6), illegal="raise", stepper=kind)
+    envs = make_turns(ShutTheBox(tiles=6), illegal="raise", stepper=kind, max_episode_steps=3)
     for games, wrong in ((env, 0), (envs, [0])):
         games.reset(seed=0, options=where)
         before = games.snapshot()
@@ -207,7 +207,8 @@ ERRORS = {
     "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
     "large reward_scale": lambda: TurnEnv("threes", reward_scale=10**400),
-    "stepper": lambda: TurnEnv("threes", stepper="trees"),
+    "render mode without a renderer": lambda: TurnEnv("threes", render_mode="ansi"),
+    "stepper": lambda: make_turn("threes", stepper="trees"),
     "step before reset": lambda: TurnEnv("threes").step(0),
     "step of many before reset": lambda: TurnVectorEnv("threes").step([0]),
     "snapshot before reset": lambda: TurnEnv("threes").snapshot(),

@@ -12,7 +12,8 @@ from gymnasium.vector import AutoresetMode
 from PIL import ImageDraw
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
+from stb_gym.envs.rendering import TurnRenderer
 from stb_gym.words import words_of
 
 NINE = ShutTheBox()
@@ -50,7 +51,7 @@ TURNS = {
 def test_texts_and_the_words_in_pictures(written, snapshot):
     seen = {}
     for what, (game, where, moves) in TURNS.items():
-        texts, pictures = (TurnEnv(game, render_mode=mode) for mode in ("ansi", "rgb_array"))
+        texts, pictures = (make_turn(game, render_mode=mode) for mode in ("ansi", "rgb_array"))
         for env in (texts, pictures):
             env.reset(seed=1)
             env.reset(options=where)
@@ -65,8 +66,8 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 @pytest.mark.parametrize("limit", [None, 3])
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, limit, monkeypatch):
-    monkeypatch.setattr("stb_gym.envs.vector_env.draw", lambda stepper, state, throw, last, *_: (state, throw, last))
-    envs = TurnVectorEnv(NINE, 8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
+    monkeypatch.setattr(TurnRenderer, "draw", lambda _, state, throw, last, caption: (state, throw, last))
+    envs = make_turns(NINE, num_envs=8, render_mode="rgb_array", autoreset_mode=mode, max_episode_steps=limit)
     envs.reset(seed=1)
     over, last = np.zeros(8, bool), [None] * 8
     for _ in range(20):
@@ -154,11 +155,14 @@ def test_the_window_shows_every_position_at_its_pace(identity, pygame):
 
 
 def test_a_copy_of_an_environment_with_a_window_has_another_one(pygame):
-    env = TurnEnv(NINE, render_mode="human")
+    env = make_turn(NINE, render_mode="human")
     env.reset(seed=1)
-    for again in (copy.deepcopy(env), pickle.loads(pickle.dumps(env))):
+    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
+    assert pygame.display.get_init()
+    env.close()
+    for again in copies:
         again.reset(seed=1)
-        assert again._window is not env._window
+        assert pygame.display.get_init()
         again.close()
 
 
@@ -174,6 +178,6 @@ def test_a_library_that_is_missing_is_named_with_what_installs_it(monkeypatch, m
     for name in [name for name in sys.modules if name.split(".")[0] == module]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
-    env = TurnEnv(NINE, render_mode=mode)
+    env = make_turn(NINE, render_mode=mode)
     with pytest.raises(ImportError, match="pip install"):
         (env.reset(seed=0), env.render())

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
 from stb_gym.rounds import RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
 
 NINE, DICE = ShutTheBox(), Threes(dice=3)
 MAKERS = {
-    "tables": lambda: TurnEnv(NINE, render_mode="ansi"),
-    "boards": lambda: TurnEnv(NINE, render_mode="ansi", stepper="boards"),
+    "tables": lambda: make_turn(NINE, render_mode="ansi"),
+    "boards": lambda: make_turn(NINE, render_mode="ansi", stepper="boards"),
     "another game": lambda: TurnEnv(ShutTheBox(tiles=3)),
-    "many": lambda: TurnVectorEnv(NINE, 30, render_mode="ansi"),
-    "many on boards": lambda: TurnVectorEnv(NINE, 30, stepper="boards", max_episode_steps=3),
+    "many": lambda: make_turns(NINE, num_envs=30, render_mode="ansi"),
+    "many on boards": lambda: make_turns(NINE, num_envs=30, stepper="boards", max_episode_steps=3),
     "many in the same step": lambda: TurnVectorEnv(
         ShutTheBox(tiles=6), 30, autoreset_mode="SameStep", max_episode_steps=3
     ),

@@ -2,7 +2,6 @@
 
 import copy
 import pickle
-from functools import partial
 
 import gymnasium as gym
 import numpy as np
@@ -11,7 +10,7 @@ from gymnasium.utils.env_checker import data_equivalence
 from hypothesis import given
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.envs import TurnEnv, TurnVectorEnv, stepper_of
+from stb_gym.envs import TurnEnv, make_turn, make_turns, stepper_of
 from stb_gym.games import throw_faces
 from tests.twins import MostThrees, boxes
 
@@ -35,13 +34,13 @@ def test_every_node_is_the_same(game):
     for stepper, states in both(game):
         states = np.append(states, stepper.illegal_state)
         some = states[: -1 : len(states) // 300 + 1]
-        ending = stepper.ending(states)
-        answers.append([stepper.observe(states), stepper.masks(states), ending > 0, stepper.ending_scores[ending]])
+        answers.append([stepper.observe(states), stepper.masks(states), stepper.is_over(states)])
+        answers[-1] += [stepper.scores[stepper.score_index(states)]]
         answers[-1] += [*stepper.position(stepper.origin_of(states)), stepper.num_throws, stepper.num_actions]
         answers[-1] += [stepper.describe(state) for state in some.tolist()]
         assert (stepper.find_states(stepper.observe(some)) == some).all()
         one = int(states[0])  # an integer instead of an array
-        for answer in (stepper.observe, stepper.masks, stepper.ending, stepper.origin_of):
+        for answer in (stepper.observe, stepper.masks, stepper.is_over, stepper.score_index, stepper.origin_of):
             np.testing.assert_array_equal(answer(one), answer(states)[0], strict=True)
         assert stepper.find_states(stepper.observe(one)) == one
     assert data_equivalence(*answers, exact=True)
@@ -95,14 +94,6 @@ def test_the_longest_turn(game, longest):
     assert stepper_of(game).longest == longest
 
 
-@pytest.mark.parametrize("where", [{"open": [2, 3, 6], "roll": 5}, {"open": [1, 2, 3], "dice": 1}, {"roll": 7}])
-def test_both_begin_where_they_are_asked_to(where):
-    game = ShutTheBox(tiles=6, one_die="low-sum")
-    for make in (TurnEnv, partial(TurnVectorEnv, num_envs=64)):
-        tables, boards = (make(game, stepper=kind).reset(seed=3, options=where) for kind in KINDS)
-        assert data_equivalence(tables, boards)
-
-
 @pytest.mark.parametrize("identity", [THE_300, "stb_gym/ShutTheBox16-v0"])
 def test_turns_of_large_boxes_go_by_the_rules(identity):
     env = gym.make(identity).unwrapped
@@ -130,22 +121,22 @@ def test_turns_of_large_boxes_go_by_the_rules(identity):
 
 
 def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_for():
-    assert not hasattr(TurnEnv(ShutTheBox.preset("the-300")).stepper, "tables")
+    assert not hasattr(make_turn(ShutTheBox.preset("the-300")).stepper, "tables")
     for make in (gym.make, gym.make_vec):
         assert make("stb_gym/ShutTheBox-v0", stepper="tables", tiles=24, dice=4, open=[24]).reset(seed=0)
         with pytest.raises(ValueError, match="too large"):
             make("stb_gym/ShutTheBox-v0", stepper="tables", tiles=18)
     with pytest.raises(ValueError, match="boards"):
-        TurnEnv(Threes(), stepper="boards")
+        make_turn(Threes(), stepper="boards")
     with pytest.raises(ValueError, match="tables"):
-        TurnEnv(ShutTheBox(), stepper="boards").transitions  # noqa: B018
+        make_turn(ShutTheBox(), stepper="boards").transitions  # noqa: B018
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_environments_and_their_copies_share_a_stepper(kind):
     game = ShutTheBox(tiles=5)
-    env = TurnEnv(game, stepper=kind, observation_dtype="float32")
-    many = TurnVectorEnv(game, 3, "shut", stepper=kind, reward_scale=2, observation_dtype=np.float32)
+    env = make_turn(game, stepper=kind, observation_dtype="float32")
+    many = make_turns(game, objective="shut", stepper=kind, reward_scale=2, observation_dtype=np.float32)
     assert all(other.stepper is env.stepper for other in (many, copy.deepcopy(env), pickle.loads(pickle.dumps(env))))
     if kind == "tables":
         assert TurnEnv(game, observation_dtype="uint8").stepper.next_afterstate is env.stepper.next_afterstate

@@ -24,6 +24,6 @@ def losses_of(name, policy, seed):
     env.reset(seed=seed)
     losses, over = [], False
     while not over:
-        _, _, over, _, info = env.step(int(policy[env.unwrapped._state]))
+        _, _, over, _, info = env.step(int(policy[env.unwrapped.state]))
         losses.append(info["loss"])
     return losses

@@ -105,8 +105,9 @@ def test_many_environments_record_the_losses_of_the_solution(mode, stepper):
     many = gym.make_vec(BOX, 3, autoreset_mode=mode, tiles=6, stepper=stepper)
     envs, best = VectorRecordRegret(of_vectors.RecordEpisodeStatistics(many)), solve(many)
     observations, infos = envs.reset(seed=0)
+    over = np.zeros(3, bool)
     for _ in range(30):
-        actions, acts = first(infos["action_mask"]), ~many._over
+        actions, acts = first(infos["action_mask"]), ~over if mode == "NextStep" else np.ones(3, bool)
         after = many.stepper.position(many.stepper.afterstates(many.states[acts], actions[acts]))
         losses = best.state_utilities[best.tables.find_states(observations[acts])] - best.utilities_at(*after)
         observations, rewards, over, _, infos = envs.step(actions)

@@ -211,6 +211,13 @@ def test_new_opponents_play_as_if_there_had_been_no_others():
     assert gym.make(BOX, seat=1).spec.reward_threshold == pytest.approx(0.5020060531)
 
 
+def test_a_round_has_no_rewards_by_score_and_no_objective():
+    for env in both():
+        assert not hasattr(env, "rewards")
+        assert not hasattr(env, "objective")
+        assert env.turn.illegal == env.illegal
+
+
 # What is shown, and what goes on
 
 

@@ -80,7 +80,7 @@ def test_other_environments_and_functions_are_refused():
             RoundMeter(env)
     for env in (gym.make(THREES), gym.make_vec(THREES, num_envs=2), SelfPlayVectorEnv("threes")):
         for question in (RegretMeter, stb_gym.solve, lambda env: stb_gym.evaluate(env, None)):
-            with pytest.raises(ValueError, match="RoundMeter"):
+            with pytest.raises(TypeError, match="RoundMeter"):
                 question(env)
     meter = RoundMeter(gym.make(THREES, players=3, seat=1))
     with pytest.raises(ValueError, match="another seat"):

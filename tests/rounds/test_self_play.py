@@ -44,7 +44,7 @@ def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
         for number in going_on:
             before = [int(rules.scores_so_far.scores[place]) for place in drawn[number, :seat] if place < illegal_state]
             lead = min(before, default=None)
-            assert play.standing(number) == ScoresSoFar(lead, before.count(lead), 3 - seat)
+            assert play.scores_so_far(number) == ScoresSoFar(lead, before.count(lead), 3 - seat)
         ended, won = play.end_turns(going_on, drawn[going_on, seat])
         wins[ended] = won
         going_on = np.setdiff1d(going_on, ended)

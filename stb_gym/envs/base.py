@@ -1,0 +1,319 @@
+"""What the environment of one turn and the one of many turns share: arguments, rewards, lookups and snapshots."""
+
+import inspect
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any, NamedTuple, Protocol
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.envs.registration import EnvSpec
+from numpy.typing import NDArray
+
+from stb_gym.arguments import checked
+from stb_gym.arrays import IntArray
+from stb_gym.checks import check_choice, listed
+from stb_gym.envs.table_stepper import Stepper, TableStepper
+from stb_gym.games import Game, game_of, rules_class_of
+from stb_gym.messages import LONGEST_MESSAGE, quoted
+from stb_gym.solver import ILLEGAL, Goal, is_named, objective_of
+
+Observation = NDArray[Any]
+LARGEST_SEED = 2**64 - 1
+
+
+class LastStep(NamedTuple):
+    """What the last step did. Every entry is an integer, or an array [B] in a vector environment.
+
+    Attributes:
+        states: the states in which actions were taken.
+        throws: the throws that had led there.
+        actions: the actions.
+        acted: whether an action was taken; False where the step began a new turn instead.
+        afterstates: the afterstates that the actions led to.
+        reached: the states that the next throws led to, before turns that ended began anew.
+    """
+
+    states: Any
+    throws: Any
+    actions: Any
+    acted: Any
+    afterstates: Any
+    reached: Any
+
+
+class Renderer(Protocol):
+    """Draws positions; `stb_gym.envs.rendering` has the one that `gym.make` uses."""
+
+    def draw(self, state: int, throw: int, last: tuple[int, int, int] | None, caption: str) -> Any:
+        """Draw a state.
+
+        Args:
+            state: the state.
+            throw: the throw that led there.
+            last: the state, the throw and the action before; None at the beginning of a turn.
+            caption: words that come first.
+
+        Returns:
+            A text, a picture [H, W, 3], or None if it was shown in a window.
+        """
+
+    def close(self) -> None:
+        """Close the window if there is one."""
+
+
+MakeStepper = Callable[[Game, str], Stepper]
+MakeRenderer = Callable[[Stepper, str, int], Renderer]
+Threshold = Callable[["GameEnv", EnvSpec], float | None]
+
+
+class GameEnv:
+    """Base of `TurnEnv` and `TurnVectorEnv`, which document the arguments.
+
+    Attributes:
+        game: the rules object.
+        objective: the `Objective`.
+        illegal: what an illegal action does: it ends the turn ("end"), or raises an error ("raise").
+        reward_scale: the factor of rewards.
+        stepper: the `Stepper`.
+        rewards: [F] the reward of each final score; see `Stepper.scores`.
+        illegal_reward: the reward of an illegal action that ends the turn.
+        rewards_at: a function from the states [B] that a step reached to its rewards [B].
+    """
+
+    metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
+    np_random: np.random.Generator
+    _spec: EnvSpec | None = None
+
+    def __init__(
+        self,
+        game: Game | str,
+        objective: Goal,
+        illegal: str,
+        render_mode: str | None,
+        observation_dtype: Any,
+        reward_scale: float,
+        stepper: MakeStepper,
+        renderer: MakeRenderer | None,
+        threshold: Threshold | None,
+        rules: Mapping[str, Any],
+    ):
+        check_choice("treatment of illegal actions", illegal, ILLEGAL)
+        check_choice("render mode", render_mode, [None, *self.metadata["render_modes"]])
+        largest = 2**1000 if isinstance(reward_scale, int) else math.inf  # larger integers become no float
+        if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < largest):
+            raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
+        self.game = game_for(type(self), game, rules)
+        self.objective = objective_of(self.game, objective)
+        self.illegal = illegal
+        self.reward_scale = float(reward_scale)
+        self.render_mode = render_mode
+        self._single_space = observation_space(self.game.observation_high, observation_dtype)
+        self.stepper = stepper(self.game, self._single_space.dtype.name)
+        self.rewards = np.array([*self.objective.utilities(self.stepper.scores)], float) * self.reward_scale
+        self.illegal_reward = self.objective.illegal_utility(self.stepper.scores) * self.reward_scale
+        self.rewards_at = self.stepper.at_ends(self.rewards, self.illegal_reward)
+        self._renderer: Renderer | None = None
+        if render_mode is not None:
+            if renderer is None:
+                raise ValueError("a render_mode needs a renderer, which gym.make supplies")
+            self._renderer = renderer(self.stepper, render_mode, self.metadata["render_fps"])
+        self._threshold = threshold
+        self._begun = False
+
+    @property
+    def objective_name(self) -> str | None:
+        """The name of the objective if another process can make it by that name, else None."""
+        return self.objective.name if is_named(self.game, self.objective) else None
+
+    @property
+    def spec(self) -> EnvSpec | None:
+        """The specification from which Gymnasium makes the environment again."""
+        return self._spec
+
+    @spec.setter
+    def spec(self, spec: EnvSpec | None) -> None:
+        if spec is not None and self._threshold is not None:
+            spec = replace(spec, reward_threshold=self._threshold(self, spec))
+        self._spec = spec
+
+    @property
+    def transitions(self) -> TableStepper:
+        """The tables that the environment steps through.
+
+        Raises:
+            ValueError: if it steps through boards.
+        """
+        if isinstance(self.stepper, TableStepper):
+            return self.stepper
+        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
+
+    @property
+    def states(self) -> IntArray:
+        """[B] the states of the last observations, as the stepper numbers them."""
+        raise NotImplementedError
+
+    @checked
+    def find_states(self, observation: Observation) -> Any:
+        """Return the state of an observation [O], or the states [B] of observations [B, O], by the stepper's numbers.
+
+        Raises:
+            ValueError: if the game never shows such an observation.
+        """
+        return self.stepper.find_states(np.asarray(observation))
+
+    @property
+    def afterstate_space(self) -> gym.spaces.Box:
+        """The space of the afterstate of one move."""
+        return space_of_afterstates(self._single_space, self.game)
+
+    @checked
+    def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
+        """Return what every legal move leads to, before the dice are thrown.
+
+        Args:
+            observations: [B, O]; by default the current ones of the environment.
+
+        Returns:
+            For E moves, ordered by observation and action: [E] the index of the observation, by default the number of
+            the environment; [E] the action; and [E, O + 1] the afterstate: an observation without a roll, and last
+            how many dice are thrown next, 0 where the turn ends.
+
+        Raises:
+            ValueError: if the game never shows such an observation.
+
+        Example:
+            >>> import gymnasium as gym, stb_gym
+            >>> env = gym.make("stb_gym/Threes-v0").unwrapped
+            >>> _ = env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6]})
+            >>> env.afterstates()[2].astype(int).tolist()
+            [[4, 0, 0, 0, 0, 0, 0, 2], [5, 0, 0, 0, 0, 0, 0, 1], [11, 0, 0, 0, 0, 0, 0, 0]]
+        """
+        states = self.states if observations is None else np.atleast_1d(self.find_states(observations))
+        index, action = self.stepper.legal_moves(states)
+        return index, action, self.stepper.observe_afterstates(self.stepper.afterstates(states.take(index), action))
+
+    def _check_begun(self) -> None:
+        if not self._begun:
+            raise RuntimeError("no turn has begun: call reset()")
+
+    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> dict[str, IntArray]:
+        """Read the state, the throw and other numbers of a snapshot, and restore its random numbers.
+
+        Raises:
+            ValueError: if anything in the snapshot is wrong; then the random numbers stay as they are.
+        """
+        stepper = self.stepper
+        limits = {"state": stepper.illegal_state + 1, "throw": stepper.num_throws, **limits}
+        numbers = numbers_of(snapshot, repr(self.game), shape, limits)
+        try:
+            led_to = stepper.states(stepper.origin_of(numbers["state"]), numbers["throw"])
+        except IndexError:  # the number of no state of a stepper without tables
+            led_to = None
+        if not np.array_equal(led_to, numbers["state"]):
+            raise ValueError("the throw of the snapshot does not lead to its state")
+        restore_generator(self.np_random, snapshot.get("random"))
+        return numbers
+
+
+def options_of(options: Any) -> dict[str, Any]:
+    """Return a copy of the options of a reset; raise TypeError if they are no dictionary."""
+    if not isinstance(options, Mapping | None):
+        raise TypeError(f"options of reset must be a dictionary, such as {{'roll': 5}}, not {quoted(options)}")
+    return dict(options or {})
+
+
+def observation_space(high: Sequence[int], observation_dtype: Any) -> gym.spaces.Box:
+    """Return the space of observations from 0 to `high`.
+
+    Raises:
+        ValueError: if `observation_dtype` is no NumPy type of integers or floats, or cannot hold them.
+    """
+    try:
+        dtype = np.dtype(observation_dtype)
+    except Exception:  # NumPy raises several kinds
+        dtype = np.dtype(object)
+    if dtype.kind not in "iuf":
+        raise ValueError(
+            f"observation_dtype must be a NumPy type of integers or floats, not {quoted(observation_dtype)}"
+        )
+    typed = np.array(high).astype(dtype)
+    if (typed != high).any():
+        raise ValueError(f"observation_dtype must hold 0 to {max(high)}, and {dtype} does not")
+    return gym.spaces.Box(0, typed, dtype=dtype.type)
+
+
+def space_of_afterstates(observations: gym.spaces.Box, game: Game) -> gym.spaces.Box:
+    """Return the space of observations followed by a number of dice."""
+    dtype = observations.dtype.type
+    return gym.spaces.Box(0, np.append(observations.high, dtype(game.dice)), dtype=dtype)
+
+
+def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Game:
+    """Return the game of an environment.
+
+    Args:
+        kind: the class of the environment.
+        game: the rules, or the name of a game.
+        rules: fields of the rules.
+
+    Raises:
+        TypeError: like Python's own for an unknown keyword, because some libraries then leave theirs out.
+        ValueError: if there is no such game, or a field has a value that is not allowed.
+    """
+    allowed = [rule.name for rule in fields(rules_class_of(game))]  # type: ignore[arg-type]
+    for name in rules:
+        if name not in allowed:
+            own = [name for name in inspect.signature(kind).parameters if name not in ("game", "rules")]
+            unexpected = f"{kind.__name__}() got an unexpected keyword argument {quoted(name)}: allowed are "
+            raise TypeError(unexpected + listed([*allowed, *own], LONGEST_MESSAGE - len(unexpected)))
+    return game_of(game, rules)
+
+
+def numbers_of(
+    snapshot: Mapping[str, Any], made_of: str, shape: tuple[int, ...], limits: Mapping[str, int]
+) -> dict[str, IntArray]:
+    """Read numbers of a snapshot.
+
+    Args:
+        snapshot: what `snapshot()` returned, perhaps read from JSON.
+        made_of: the rules that the snapshot must name.
+        shape: the shape of each array of numbers.
+        limits: an integer by the name of each number, which is from 0 to below it.
+
+    Returns:
+        The numbers by name, new arrays of int64.
+
+    Raises:
+        ValueError: if the snapshot is not of these rules and this shape.
+    """
+    try:
+        numbers = {name: np.array(snapshot[name]) for name in limits}
+        if isinstance(snapshot["of"], str) and snapshot["of"] == made_of and all(
+            numbers[name].shape == shape
+            and numbers[name].dtype.kind in "iu"
+            and ((numbers[name] >= 0) & (numbers[name] < limit)).all()
+            for name, limit in limits.items()
+        ):  # fmt: skip
+            return {name: array.astype(np.int64) for name, array in numbers.items()}
+    except (KeyError, IndexError, TypeError, ValueError):
+        pass
+    raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {made_of}")
+
+
+def restore_generator(generator: np.random.Generator, state: Any) -> None:
+    """Set the state of a generator.
+
+    Raises:
+        ValueError: if it is no state of this kind of generator, which then stays as it is.
+    """
+    bits: Any = type(generator.bit_generator)()
+    try:
+        bits.state = state
+        if bits.state != state:
+            raise ValueError
+    except (ValueError, TypeError, KeyError, OverflowError):
+        message = f"the snapshot's state of random numbers is not a state of {type(bits).__name__}"
+        raise ValueError(message) from None
+    generator.bit_generator.state = state
