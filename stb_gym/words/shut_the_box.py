@@ -3,7 +3,7 @@
 from typing import Any
 
 from stb_gym.games import Roll, ShutTheBox
-from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE
+from stb_gym.games.shut_the_box import BY_SUM, MATCH, ONE_DIE, open_tiles
 from stb_gym.words.drawing import Picture, board_picture
 from stb_gym.words.words import Words
 
@@ -18,6 +18,9 @@ class BoxWords(Words):
 
     prompt = "Shut which tiles? "
     verb = "shut"
+    joining = ("box", "close", "closing", "shutting", "tile", "tiles")
+    renamed = "tiles"
+    names_in_answers = True
 
     def throw(self, faces: Roll) -> str:
         """Return the dice and their sum."""
@@ -25,7 +28,7 @@ class BoxWords(Words):
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return the tiles, and how many dice are thrown next where that is chosen."""
-        dice = self.game.dice_after[action]
+        dice = self.dice_after(action)
         return {"tiles": list(self.game.actions[action]), **({"dice": dice} if dice and goes_on else {})}
 
     @property
@@ -89,3 +92,34 @@ class BoxWords(Words):
         """Return a picture of the board."""
         game, score = self.game, self.score(self.game.final_score(progress))
         return self._noted(board_picture(game.tiles, dice, progress, shown, game.dice, caption, score))
+
+    @property
+    def num_renamed(self) -> int:
+        """How many tiles there are."""
+        return self.game.tiles
+
+    def setup(self) -> str:
+        """Return which tiles are open and what a turn is."""
+        tiles = ", ".join(map(str, self.game.start_tiles))
+        throw = super().setup().removesuffix(".")
+        return (
+            f"The tiles {tiles} are open. {throw} and shut tiles, again and again, until no move is possible or all "
+            "tiles are shut. A shut tile stays shut."
+        )
+
+    def question(self, progress: int, dice: int, roll: Roll) -> str:
+        """Return the open tiles, the number of dice where it varies, and the roll."""
+        lines = [f"Open tiles: {', '.join(map(self.name, open_tiles(progress)))}"]
+        if len(self.game.throws) > 1:
+            lines.append(f"Dice thrown: {dice}")
+        return "\n".join([*lines, f"Roll: {self.game.describe_roll(roll)}"])
+
+    def answer(self, action: int) -> str:
+        """Return a move with the names of its tiles."""
+        tiles = self.game.actions[action]
+        numbers = ",".join(map(str, tiles))
+        return self.game.describe_move(action).replace(numbers, ",".join(map(self.name, tiles)), 1)
+
+    def dice_after(self, action: int) -> int:
+        """Return how many dice an action chooses to throw next; 0 if it does not choose."""
+        return self.game.dice_after[action]

@@ -1,5 +1,6 @@
 """Threes, described to people."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from stb_gym.games import Roll, Threes
@@ -15,6 +16,8 @@ class ThreesWords(Words):
 
     prompt = "Keep how many dice? "
     verb = "keep"
+    joining = ("dice", "die", "keeping", "lowest")
+    renamed = "faces"
 
     def move(self, action: int, goes_on: bool = True) -> dict[str, Any]:
         """Return how many dice are kept."""
@@ -49,3 +52,21 @@ class ThreesWords(Words):
         """Return a picture of the points and the dice, with what each die counts."""
         counts = [self.score(self.game.worth(face)) for face in shown]
         return self._noted(points_picture(progress, dice, shown, self.game.dice, caption, counts))
+
+    @property
+    def num_renamed(self) -> int:
+        """How many faces a die has."""
+        return self.game.faces
+
+    def setup(self) -> str:
+        """Return what is thrown and what a die counts."""
+        return f"{super().setup()} Every die that you keep scores its face, and you throw the others again."
+
+    def question(self, progress: int, dice: int, roll: Roll) -> str:
+        """Return the points, the dice left, and the names of the faces."""
+        position = self.game.describe_afterstate(progress, dice)
+        return f"Position: {position}\nRoll: {', '.join(map(self.name, roll))}"
+
+    def is_unclear(self, tokens: Sequence[str]) -> bool:
+        """Return whether an answer names a face, as "keep the 3" does, and not a number of dice."""
+        return tokens[-2:-1] in (["a"], ["the"])

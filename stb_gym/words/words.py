@@ -1,7 +1,7 @@
 """The description of any game to people: scores and throws in words, positions as text and as pictures."""
 
 import re
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,16 +16,26 @@ CHARACTER = 10  # pixels that a character of a note takes in a picture, on avera
 class Words:
     """The description of a game to people.
 
+    A subclass describes a game its own way. `stb_gym.text` uses the last methods to ask language models.
+
     Attributes:
         game: the rules.
+        names: the names of the numbers 1, 2, ... in questions for language models; empty for the numbers themselves.
         prompt: the question for a move.
         verb: a word that may be typed before the numbers of a move.
+        joining: other words that may stand between the numbers of an answer.
+        renamed: what `names` rename, such as "tiles".
+        names_in_answers: whether answers use the names, too.
     """
 
     game: Game
+    names: tuple[str, ...] = ()
 
     prompt: ClassVar[str] = "Your move? "
     verb: ClassVar[str] = ""
+    joining: ClassVar[tuple[str, ...]] = ()
+    renamed: ClassVar[str] = "numbers"
+    names_in_answers: ClassVar[bool] = False
 
     def throw(self, faces: Roll) -> str:
         """Return the dice as they fell; "none" if no dice are thrown."""
@@ -120,6 +130,35 @@ class Words:
             ImportError: if Pillow is not installed, with the command that installs it.
         """
         return self._noted(points_picture(self.game.final_score(progress), dice, shown, self.game.dice, caption))
+
+    @property
+    def num_renamed(self) -> int:
+        """How many numbers, from 1, can have names; by default 0."""
+        return 0
+
+    def name(self, number: int) -> str:
+        """Return the name of a number in questions."""
+        return self.names[number - 1] if self.names else str(number)
+
+    def setup(self) -> str:
+        """Return in a sentence or two what is thrown, for somebody who does not know the game."""
+        return f"You throw {self.game.dice} dice with the faces 1 to {self.game.faces}."
+
+    def question(self, progress: int, dice: int, roll: Roll) -> str:
+        """Return a state in two lines, the position and the roll, which differ between states."""
+        return f"Position: {self.game.describe_afterstate(progress, dice)}\nRoll: {self.game.describe_roll(roll)}"
+
+    def answer(self, action: int) -> str:
+        """Return a move as answers may name it."""
+        return self.game.describe_move(action)
+
+    def dice_after(self, action: int) -> int:
+        """Return how many dice an action chooses to throw next; 0 if it does not choose."""
+        return 0
+
+    def is_unclear(self, tokens: Sequence[str]) -> bool:
+        """Return whether an answer that lists numbers is unclear, given its words, numbers and signs."""
+        return False
 
     def _noted(self, picture: Picture) -> Picture:
         """Return a picture with the notes below it."""

@@ -1,0 +1,281 @@
+"""Rules and questions in words, and the answers to them."""
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from hashlib import sha256
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arguments import checked
+from stb_gym.checks import check_integer
+from stb_gym.envs import stepper_of
+from stb_gym.games import Roll, fits
+from stb_gym.messages import quoted
+from stb_gym.solver import GameOrEnv, Goal, Solution, solve_tables, task_of
+from stb_gym.text.answers import AnswerReader
+from stb_gym.text.grading import Grade, grade_actions
+from stb_gym.tracking import tracked
+from stb_gym.words import Words, words_of
+
+VERSION = "2"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
+# The spelling alphabet: no name is another word of an answer.
+NAMES = (
+    "alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
+    "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor", "whiskey", "xray",
+    "yankee", "zulu",
+)  # fmt: skip
+
+
+class Decision(NamedTuple):
+    """A state in which a model is asked for an action.
+
+    Attributes:
+        progress: what the player holds, such as the open tiles as bits.
+        dice: how many dice were thrown.
+        roll: the dice as the rules see them.
+        legal: the legal actions.
+    """
+
+    progress: int
+    dice: int
+    roll: Roll
+    legal: tuple[int, ...]
+
+
+class TextGame:
+    """A game in words.
+
+    Args:
+        what: the rules, or an environment, see `stb_gym.solve`.
+        objective: what is maximised; by default the objective of the environment, and for a game "score".
+        seed: gives other names to the tiles of a box, or to the faces of the dice of Threes, in an order drawn by this
+            seed, so that memorised answers do not help; None for numbers.
+        list_moves: whether questions list the legal moves.
+
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+        ValueError: if there is no such objective, or names cannot be given.
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.text import TextGame
+        >>> game = TextGame(stb_gym.ShutTheBox())
+        >>> decision = game.position(progress=0b110011000, dice=2, roll=(9,))
+        >>> print(game.question(decision))
+        Open tiles: 4, 5, 8, 9
+        Roll: 9
+        Shut which tiles? End your reply with one line such as "Answer: shut 3,5".
+        >>> action = game.parse("Answer: 4 and 5", decision)
+        >>> game.game.actions[action]
+        (4, 5)
+    """
+
+    @checked
+    def __init__(
+        self, what: GameOrEnv, objective: Goal | None = None, *, seed: int | None = None, list_moves: bool = False
+    ):
+        self.game, self.objective, _ = task_of(what, objective, "end")
+        self._words = words_of(self.game)
+        if seed is not None:
+            self._words = replace(self._words, names=_drawn_names(self._words, seed))
+        self._list_moves = list_moves
+        self._stepper = stepper_of(self.game)
+        self._reader = AnswerReader(self._words)
+
+    # Rules, questions and answers
+
+    @cached_property
+    def rules(self) -> str:
+        """The rules, what is maximised, and what an answer that is no legal move does."""
+        words = self._words
+        lines = [f"You play one turn of {words.introduction()}.", words.setup(), words.how_to_play()]
+        if words.names:
+            renamed = ", ".join(f"{name} is {number}" for number, name in enumerate(words.names, 1))
+            lines.append(f"The {words.renamed} bear words instead of numbers: {renamed}. Use the words.")
+        if self.objective.target is not None:
+            lines.append(f"Play for the best chance of {words.goal(self.objective.target)}.")
+        elif self.objective.name == "score":
+            lines.append(f"Play for the {'most' if self.game.more_is_better else 'fewest'} points on average.")
+        else:
+            lines.append(f"Play for the {self.objective.name}.")
+        lines.append("An answer that names no legal move ends the turn with the worst score.")
+        return "\n".join(lines)
+
+    @checked
+    def position(self, progress: int, dice: int, roll: Roll) -> Decision:
+        """Return a state with its legal actions.
+
+        Raises:
+            ValueError: if a turn never comes there.
+        """
+        afterstate = self._stepper.find_afterstate(progress, dice)
+        throws = np.arange(self._stepper.num_throws)
+        for state in np.unique(self._stepper.states(afterstate, throws)).tolist():
+            decision = self.decision_at(state)
+            if decision.roll == tuple(roll):
+                return decision
+        raise ValueError(f"a turn never comes to {quoted((progress, dice))} with the roll {quoted(roll)}")
+
+    def decision_at(self, state: int) -> Decision:
+        """Return a state with its legal actions, given its index in the tables or the stepper of the game."""
+        progress, dice, roll = self._stepper.locate(state)
+        _, actions = self._stepper.legal_moves(np.array([state]))
+        return Decision(progress, dice, roll, tuple(actions.tolist()))
+
+    @checked
+    def question(self, position: Decision) -> str:
+        """Return a state in words, and the question for a move."""
+        words = self._words
+        lines = [words.question(position.progress, position.dice, position.roll)]
+        if self._list_moves:
+            lines.append(f"Legal moves: {'; '.join(map(words.answer, position.legal))}")
+        lines.append(f'{words.prompt.strip()} End your reply with one line such as "Answer: {self._example}".')
+        return "\n".join(lines)
+
+    @checked
+    def prompt(self, position: Decision) -> str:
+        """Return the rules and the question."""
+        return f"{self.rules}\n\n{self.question(position)}"
+
+    @cached_property
+    def _example(self) -> str:
+        """An answer: of two tiles if there is one."""
+        actions = self.game.actions
+        return self._words.answer(actions.index((3, 5)) if (3, 5) in actions else len(actions) // 2)
+
+    @checked
+    def answer(self, action: int) -> str:
+        """Return an action as `parse` reads it, such as "shut 4,5" or "keep 2"."""
+        check_integer("action", action, 0, len(self.game.actions) - 1)
+        return self._words.answer(action)
+
+    @checked
+    def parse(self, answer: str, position: Decision) -> int | None:
+        """Return the action that an answer names.
+
+        The action is named in the line after "Answer:", or by the whole answer if it is one line or JSON. If there are
+        several such lines, they must name the same action. "I shut 4 and 5.", "4+5", "four, five", [4, 5] and
+        {"tiles": [4, 5]} name the same move.
+
+        Args:
+            answer: the answer.
+            position: the state in which it was given.
+
+        Returns:
+            The action, which need not be legal, or None if the answer names none or is ambiguous.
+        """
+        return self._reader.read(answer, position.legal)
+
+    # Questions about all states, and the measurement of models
+
+    @cached_property
+    def _solution(self) -> Solution:
+        if not fits(self.game):
+            raise ValueError(f"{self.game} has too many positions to ask about each: use TextEnv or TextGame.agent")
+        return solve_tables(self.game, self.objective)
+
+    @cached_property
+    def _asked(self) -> dict[str, tuple[int, Decision]]:
+        """The states that leave a choice, as (index, decision), by the id of their question.
+
+        An id is a digest of the game and of how it is asked, followed by the state.
+        """
+        about = [VERSION, self.rules, self._list_moves]
+        digest = sha256(json.dumps(about).encode()).hexdigest()[:8]
+        asked = {}
+        for state in np.flatnonzero(self._solution.tables.choices > 1).tolist():
+            decision = self.decision_at(state)
+            roll = ".".join(map(str, decision.roll))
+            asked[f"{digest}-{decision.progress}-{decision.dice}-{roll}"] = state, decision
+        return asked
+
+    def questions(self) -> Iterator[dict[str, str]]:
+        """Yield every question as {"id": ..., "rules": ..., "question": ...}; forced moves are not asked.
+
+        Raises:
+            ValueError: if the game is too large for tables, or never leaves a choice.
+        """
+        if not self._asked:
+            raise ValueError(f"{self.game} has no state that leaves a choice: there is nothing to ask")
+        for identity, (_, decision) in self._asked.items():
+            yield {"id": identity, "rules": self.rules, "question": self.question(decision)}
+
+    @checked
+    def grade(self, answers: Iterable[tuple[str, str]]) -> Grade:
+        """Measure answers exactly.
+
+        Args:
+            answers: pairs of the id of a question and an answer. Of several answers to a question, each is given with
+                the same probability.
+
+        Returns:
+            The regret, and the probabilities of answers that name no legal action.
+
+        Raises:
+            ValueError: if an id belongs to no question, or the game is too large for tables.
+        """
+        return grade_actions(self._solution, self._actions(answers), self._list_moves)
+
+    def _actions(self, answers: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int | None]]:
+        for identity, answer in answers:
+            if identity not in self._asked:
+                raise ValueError(f"no question of this game, objective and seed has the id {quoted(identity)}")
+            state, decision = self._asked[identity]
+            yield state, self.parse(answer, decision)
+
+    @checked
+    def measure(self, model: Callable[[str], str]) -> Grade:
+        """Measure a deterministic model exactly.
+
+        Args:
+            model: a function from a prompt, the rules and a question, to an answer.
+
+        Returns:
+            The regret, and the probabilities of answers that name no legal action.
+
+        Raises:
+            ValueError: if the game is too large for tables, or never leaves a choice.
+        """
+        questions = tracked(self.questions(), "questions asked", "questions", len(self._asked))
+        return self.grade((each["id"], model(f"{each['rules']}\n\n{each['question']}")) for each in questions)
+
+    @checked
+    def agent(self, model: Callable[[str], str]) -> Callable[[NDArray[Any], NDArray[np.bool_]], NDArray[np.int64]]:
+        """Return a model as an agent for `RegretMeter.sample`, which plays boxes too large for tables.
+
+        An answer that names no action becomes the first illegal one.
+
+        Args:
+            model: a function from a prompt to an answer.
+
+        Returns:
+            A function from observations and action masks to actions.
+        """
+
+        def act(observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+            actions = []
+            for state, mask in zip(self._stepper.find_states(observations.astype(np.int64)), masks, strict=True):
+                decision = self.decision_at(int(state))
+                action = self.parse(model(self.prompt(decision)), decision)
+                if action is None and mask.all():
+                    raise ValueError("all actions are legal there: none can stand for an answer that names no action")
+                actions.append(int(mask.argmin()) if action is None else action)
+            return np.array(actions)
+
+        return act
+
+
+def _drawn_names(words: Words, seed: int) -> tuple[str, ...]:
+    """Return names for the numbers 1, 2, ... that a game lets rename, in an order drawn by a seed."""
+    check_integer("seed", seed, 0, 2**63 - 1)
+    count = words.num_renamed
+    if count == 0:
+        raise ValueError(f"a seed renames numbers in questions, but there is nothing to rename in {words.game.name}")
+    if count > len(NAMES):
+        raise ValueError(f"a seed renames at most {len(NAMES)} {words.renamed}, not {count}")
+    order = np.random.default_rng(seed).permutation(len(NAMES))[:count]
+    return tuple(NAMES[place] for place in order)
