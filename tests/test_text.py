@@ -1,4 +1,4 @@
-"""Games in words: every action survives the way through text, and answers are measured exactly."""
+"""Games in words: every action can be answered and read, and answers are measured exactly."""
 
 import random
 import re
@@ -14,6 +14,8 @@ from stb_gym.cli.program import main
 from stb_gym.games import GAMES, entry_of, fits, make_game
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
+from stb_gym.words import Words
+from tests.twins import MostThrees
 
 VARIANTS = {
     f"{name} {variant}": make_game(rules, named.fields)
@@ -23,32 +25,59 @@ VARIANTS = {
 } | {"threes": Threes(), "threes with 7 dice": Threes(dice=7)}
 SMALL = {"box": ShutTheBox(tiles=6), "one die": ShutTheBox(tiles=6, one_die="low-sum"), "threes": Threes(dice=4)}
 BOX = TextGame(ShutTheBox())
-NINE = BOX.position(board := 0b111111111, 2, (9,))
+BOARD = 0b111111111
+NINE = BOX.position(BOARD, 2, (9,))
 
 
-def named(game, answer, position=None):
-    action = game.parse(answer, position or NINE)
+def move_named(game, answer, decision):
+    action = game.parse(answer, decision)
     return None if action is None else game.game.actions[action]
+
+
+def check_every_action(game):
+    """Check that each state has a question of its own, and that each legal action is read from its answer."""
+    tables = stb_gym.solve(game.game).tables
+    questions = list(game.questions())
+    for key in ("id", "question"):
+        assert len({question[key] for question in questions}) == len(questions) == (tables.choices > 1).sum()
+    for number, state in enumerate(tables.decisions.tolist()):
+        decision = game.decision_at(state)
+        assert decision.legal == tuple(tables.pair_action[tables.pairs_of(state)])
+        for action in decision.legal:
+            assert game.parse(game.answer(action), decision) == action
+        if number % 50 == 0:
+            assert decision == game.position(*decision[:3])
+            assert game.parse(f"I think.\n\n**Answer:** {game.answer(action)}.", decision) == action
 
 
 @pytest.mark.parametrize("seed", [None, 5])
 @pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.nightly) for name in VARIANTS)])
-def test_every_action_survives_the_way_through_text(name, seed):
-    rules = {**SMALL, **VARIANTS}[name]
-    game = TextGame(rules, seed=seed)
-    questions = list(game.questions())
-    assert len({question["id"] for question in questions}) == len(questions)
-    assert len({question["question"] for question in questions}) == len(questions)
-    tables = stb_gym.solve(rules).tables
-    assert len(questions) == (tables.choices > 1).sum()
-    for place, state in enumerate(tables.decisions.tolist()):
-        position = game._at(state)
-        assert position.legal == tuple(tables.pair_action[tables.pairs_of(state)])
-        for action in position.legal:
-            assert game.parse(game.answer(action), position) == action
-        if place % 50 == 0:
-            assert position == game.position(*position[:3])
-            assert game.parse(f"I think.\n\n**Answer:** {game.answer(action)}.", position) == action
+def test_every_action_is_read_from_its_answer(name, seed):
+    check_every_action(TextGame({**SMALL, **VARIANTS}[name], seed=seed))
+
+
+def test_a_game_of_your_own_has_questions(pig):
+    for rules in (pig(most_points=25), MostThrees(dice=3)):
+        check_every_action(TextGame(rules))
+
+
+def test_a_game_of_your_own_can_change_its_questions_and_answers(pig):
+    class PigWords(Words):
+        renamed = "faces"
+        num_renamed = 6
+
+        def question(self, progress, dice, roll):
+            return f"You have {progress} and throw a {self.name(roll[0])}"
+
+        def answer(self, action):
+            return ["Stop at 1", "Go on to 2"][action]
+
+    stb_gym.register_game(pig, words=PigWords)
+    game = TextGame(pig(most_points=25), seed=1)
+    assert "The faces bear words instead of numbers" in game.rules
+    assert game.question(game.position(7, 1, (3,))).startswith("You have 7 and throw a hotel")
+    check_every_action(game)
+    assert move_named(game, '{"move": "throw again"}', game.position(7, 1, (3,))) == "throw again"
 
 
 @pytest.mark.parametrize(
@@ -61,8 +90,8 @@ def test_every_action_survives_the_way_through_text(name, seed):
         "I am going to shut 4 and 5", "So my move is to shut tile 4, then tile 5", "4 and 5 is my move",
     ],
 )  # fmt: skip
-def test_what_models_write_is_understood(answer):
-    assert named(BOX, answer) == (4, 5)
+def test_phrases_of_models_are_read(answer):
+    assert move_named(BOX, answer, NINE) == (4, 5)
 
 
 @pytest.mark.parametrize(
@@ -72,7 +101,7 @@ def test_what_models_write_is_understood(answer):
         "Answer: 9\nAnswer: 4+5",
         "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
         '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
-        "nine", "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
+        "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
         "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
         "I open 4 and 5", "I throw 4 and 5",
         "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
@@ -80,52 +109,54 @@ def test_what_models_write_is_understood(answer):
         "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
     ],
 )  # fmt: skip
-def test_what_is_ambiguous_names_nothing_but_what_it_says(answer):
-    found = named(BOX, answer)
-    assert found is None or (answer, found) == ("nine", (9,))
+def test_ambiguous_answers_are_not_guessed(answer):
+    assert move_named(BOX, answer, NINE) is None
 
 
 @pytest.mark.parametrize(
-    ("answer", "kept"),
+    ("answer", "keep"),
     [
         ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
         ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
     ],
 )  # fmt: skip
-def test_dice_are_kept_by_their_number(answer, kept):
+def test_answers_about_threes_say_how_many_dice_to_keep(answer, keep):
     game = TextGame(Threes())
-    action = game.parse(answer, game.position(0, 5, (1, 2, 4, 5, 6)))
-    assert (None if action is None else game.game.actions[action]) == kept
+    assert move_named(game, answer, game.position(0, 5, (1, 2, 4, 5, 6))) == keep
 
 
-def test_the_number_of_dice_is_named_where_it_is_chosen():
+def test_answers_must_name_the_number_of_dice_where_it_is_chosen():
     game = TextGame(ShutTheBox(one_die="low-sum"))
-    position = game.position(0b111, 2, (4,))
-    both = [action for action in position.legal if game.game.actions[action] == (1, 3)]
-    assert len(both) == 2
-    assert game.parse("1+3", position) is None
-    said = ("shut 1,3, throw 1 die", "I shut 1 and 3 and roll two dice")
-    assert {game.parse(answer, position) for answer in said} == {*both}
-    assert game.parse('{"tiles": [1, 3], "dice": 1}', position) == game.parse("1,3, throw one die", position)
-    assert game.parse('{"tiles": [1, 3], "dice": 3}', position) is None
-    early = game.position(board, 2, (4,))
-    assert game.parse("1+3", early) in early.legal
+    decision = game.position(0b111, 2, (4,))
+    one_die, two_dice = (action for action in decision.legal if game.game.actions[action] == (1, 3))
+    for answer, action in {
+        "1+3": None,
+        "shut 1,3, throw 1 die": one_die,
+        "1,3, throw one die": one_die,
+        "I shut 1 and 3 and roll two dice": two_dice,
+        '{"tiles": [1, 3], "dice": 1}': one_die,
+        '{"tiles": "1, 3, throw 1 die", "dice": 1}': one_die,
+        '{"tiles": "1, 3, throw 1 die", "dice": 2}': None,
+        '{"tiles": [1, 3], "dice": 3}': None,
+    }.items():
+        assert game.parse(answer, decision) == action
+    all_open = game.position(BOARD, 2, (4,))
+    assert game.parse("1+3", all_open) in all_open.legal
 
 
 def player(game, policy):
-    """Return a model that reads a prompt, and answers as a policy plays."""
+    """Return a model that answers prompts with the moves of a policy."""
     tables = stb_gym.solve(game.game).tables
 
     def model(prompt):
         question = prompt.split("\n\n")[-1]
         for name, number in re.findall(r"(\w+) is (\d+)", prompt):
             question = question.replace(name, number)
-        state, roll, _ = question.splitlines()
-        numbers, roll = ([int(number) for number in re.findall(r"\d+", line)] for line in (state, roll))
+        position, roll, _ = ([int(number) for number in re.findall(r"\d+", line)] for line in question.splitlines())
         if isinstance(game.game, ShutTheBox):
-            progress, dice, roll = board_of(numbers), 2, (sum(roll),)
+            progress, dice, roll = board_of(position), 2, (sum(roll),)
         else:
-            progress, dice = numbers
+            progress, dice = position
         return f"Let me see.\nAnswer: {game.answer(int(policy[tables.find_state(progress, dice, tuple(roll))]))}"
 
     return model
@@ -134,7 +165,7 @@ def player(game, policy):
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [None, 7])
 @pytest.mark.parametrize("rules", [Threes(dice=4), ShutTheBox(tiles=7)], ids=str)
-def test_strategies_play_through_text_with_their_known_regret(rules, seed):
+def test_strategies_have_the_same_regret_in_words(rules, seed):
     game = TextGame(rules, "shut", seed=seed)
     for name in {*strategies(rules)} - {"random"}:
         policy = strategy(rules, name)
@@ -143,7 +174,7 @@ def test_strategies_play_through_text_with_their_known_regret(rules, seed):
         assert (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass, grade.missing) == (0, 0, 0, 0)
 
 
-def test_what_is_no_legal_action_ends_the_turn_and_is_told_apart():
+def test_illegal_unparsable_and_missing_answers_are_counted_apart():
     game = TextGame(ShutTheBox(tiles=6))
     questions = list(game.questions())
     best = game.measure(player(game, strategy(game.game, "optimal")))
@@ -151,42 +182,36 @@ def test_what_is_no_legal_action_ends_the_turn_and_is_told_apart():
     first = game.question(game.position(0b111111, 2, (7,)))
     seven = next(each["id"] for each in questions if each["question"] == first)
     answers = [(each["id"], "?") for each in questions[::2] if each["id"] != seven]
-    found = game.grade([*answers, (seven, "shut 6")])
-    assert found.missing == len(questions) - len(answers) - 1
-    masses = (found.illegal_mass, found.unparsable_mass, found.missing_mass)
-    assert found.illegal_mass == pytest.approx(1 / 6)  # a 7 is thrown first
+    grade = game.grade([*answers, (seven, "shut 6")])
+    assert grade.missing == len(questions) - len(answers) - 1
+    masses = (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass)
+    assert grade.illegal_mass == pytest.approx(1 / 6)  # a 7 is thrown first
     assert min(masses) > 0
-    assert sum(masses) == pytest.approx(found.evaluation.illegal_mass)
+    assert sum(masses) == pytest.approx(grade.evaluation.illegal_mass)
     nothing = game.grade([])
     assert nothing.missing == nothing.questions
     tables = stb_gym.solve(game.game).tables
     policy = np.where(tables.choices > 1, tables.legal.argmin(axis=1), strategy(game.game, "optimal"))
     assert nothing.evaluation.regret == pytest.approx(evaluate(game.game, policy, illegal="end").regret, abs=1e-12)
     with pytest.raises(ValueError, match="no question of this game"):
-        game.grade([("deadbeef-1-2-3", "4")])
-    with pytest.raises(ValueError, match="no question of this game"):
         TextGame(game.game, seed=1).grade([(questions[0]["id"], "4")])
 
 
 @pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.nightly)])
-def test_malformed_answers_name_nothing_or_what_their_numbers_say(count):
+def test_random_answers_name_nothing_or_the_numbers_in_them(count):
     draw = random.Random(0)
     pieces = ["4", "5", "and", "+", "shut", "answer:", "=", "9", "{", "}", '"tiles"', ":", "[", "]", ",", "\n", "-"]
     pieces += [".", "not", "four", "I", "dice", "throw 1 die", "to", "\u0664", "\x00", "```", "**", "none", "é"]
-    pieces += ["1e3", "0x4"]
+    pieces += ["1e3", "0x4", "I shut 4 and 5. "]
     for _ in range(count):
         answer = "".join(draw.choice([piece, f" {piece} "]) for piece in draw.choices(pieces, k=draw.randrange(1, 9)))
-        if draw.random() < 0.5:
-            place = draw.randrange(20)
-            answer = f"I shut 4 and 5. {answer}"[:place] + draw.choice("45 ,x") + answer[place:]
-        found = named(BOX, answer)
-        if found is not None:
-            *_, last = re.split(r"answer\s*:", answer.replace("**", "").replace("`", ""), flags=re.IGNORECASE)
-            line = last.splitlines()[0] if _ else last
-            move = line.partition("=")[0].lower()
-            said = re.findall(r"[0-9]+|four|one", move)
-            assert {{"four": 4, "one": 1}.get(word) or int(word) for word in said} == {*found}, answer
-            assert not re.search(r"([0-9]|four|one).*to.*([0-9]|four|one)", move), answer
+        tiles = move_named(BOX, answer, NINE)
+        if tiles is not None:
+            *others, line = re.split(r"answer\s*:", re.sub(r"\*\*|`", "", answer), flags=re.IGNORECASE)
+            move = (line.splitlines()[0] if others else line).partition("=")[0]
+            numbers = re.findall(r"[0-9]+|four", move)
+            assert {int(number.replace("four", "4")) for number in numbers} == {*tiles}, answer
+            assert not re.search(r"([0-9]|four).*to.*([0-9]|four)", move), answer
 
 
 def test_prompts_say_the_rules(pig, snapshot):
@@ -195,11 +220,15 @@ def test_prompts_say_the_rules(pig, snapshot):
     assert [box.rules, TextGame(pig()).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
 
 
-def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
-    with pytest.raises(ValueError, match="not pig"):
+def test_games_without_names_or_questions_and_impossible_positions_are_refused(pig):
+    with pytest.raises(ValueError, match="nothing to rename in pig"):
         TextGame(pig(), seed=1)
+    with pytest.raises(ValueError, match="at most 26 tiles, not 28"):
+        TextGame(ShutTheBox(tiles=28), seed=1)
+    with pytest.raises(ValueError, match="nothing to ask"):
+        TextGame(Threes(dice=1)).measure(str)
     with pytest.raises(ValueError, match="never comes"):
-        BOX.position(board, 2, (1,))
+        BOX.position(BOARD, 2, (1,))
     with pytest.raises(ValueError, match="too many positions"):
         next(TextGame(ShutTheBox(tiles=24, dice=4)).questions())
     with pytest.raises(ValueError, match="never comes"):
@@ -210,7 +239,7 @@ def test_games_without_names_and_positions_out_of_reach_are_refused(pig):
 
 
 @pytest.mark.parametrize("identity", ["stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"])
-def test_rewards_are_minus_the_losses_that_are_recorded(identity):
+def test_rewards_are_minus_the_losses_of_record_regret(identity):
     env, recorded = TextEnv(gym.make(identity), seed=3), RecordRegret(gym.make(identity))
     draw = random.Random(1)
     for seed in range(20):
@@ -220,11 +249,11 @@ def test_rewards_are_minus_the_losses_that_are_recorded(identity):
         over = False
         while not over:
             action = draw.choice(np.flatnonzero(info["action_mask"]).tolist())
-            seen, reward, over, _, found = env.step(f"Answer: {env.text.answer(action)}")
-            _, _, _, _, info = recorded.step(action)
-            assert seen in env.observation_space
-            assert (-reward, found["regret"]) == pytest.approx((info["loss"], info["regret"]), abs=1e-12)
-            assert found["action"] == action
+            question, reward, over, _, text_info = env.step(f"Answer: {env.text.answer(action)}")
+            info = recorded.step(action)[-1]
+            assert question in env.observation_space
+            assert (-reward, text_info["regret"]) == pytest.approx((info["loss"], info["regret"]), abs=1e-12)
+            assert text_info["action"] == action
         with pytest.raises(RuntimeError, match="no turn is running"):
             env.step("4")
 
@@ -232,10 +261,10 @@ def test_rewards_are_minus_the_losses_that_are_recorded(identity):
 def test_an_answer_that_names_nothing_ends_the_turn_with_the_worst_score():
     env = TextEnv(gym.make("stb_gym/Threes-v0"))
     env.reset(seed=0)
-    seen, reward, terminated, _, info = env.step("I keep the threes")
+    question, reward, terminated, _, info = env.step("I keep the threes")
     worst = 5 * 6
     best = stb_gym.solve(Threes()).value_at(roll=[2, 4, 4, 5, 6])
-    assert (seen, terminated, info["action"]) == ("The turn is over.", True, -1)
+    assert (question, terminated, info["action"]) == ("The turn is over.", True, -1)
     assert (info["final_score"], info["illegal_action"], info["action_mask"].any()) == (worst, True, False)
     assert -reward == pytest.approx(worst - best)
 
@@ -246,17 +275,16 @@ def test_the_environment_passes_gymnasiums_check():
 
 
 def test_other_environments_are_refused():
-    with pytest.raises(TypeError, match="needs an environment of one turn of stb_gym"):
-        TextEnv(gym.make("CartPole-v1"))
-    with pytest.raises(TypeError, match="needs an environment of one turn of stb_gym"):
-        TextEnv(gym.make("stb_gym/ThreesRound-v0"))
+    for identity in ("CartPole-v1", "stb_gym/ThreesRound-v0"):
+        with pytest.raises(TypeError, match="needs an environment of one turn of stb_gym"):
+            TextEnv(gym.make(identity))
     with pytest.raises(ValueError, match='illegal="end"'):
         TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
     with pytest.raises(TypeError, match="need a Discrete action space, not Text"):
         MaskInObservation(TextEnv(gym.make("stb_gym/Threes-v0")))
 
 
-def test_large_boxes_are_played_with_exact_losses():
+def test_models_play_boxes_too_large_for_tables():
     rules = ShutTheBox(tiles=16, dice=3)
     game = TextGame(rules, list_moves=True)
 
@@ -264,12 +292,17 @@ def test_large_boxes_are_played_with_exact_losses():
         return "Answer: " + prompt.split("Legal moves: ")[1].split("\n")[0].split(";")[0]
 
     meter = RegretMeter(rules)
-    said = meter.sample(game.agent(first_of_the_list), 50)
-    assert said.regret == meter.sample(lambda observations, masks: masks.argmax(axis=1), 50).regret
+    in_words = meter.sample(game.agent(first_of_the_list), 50)
+    assert in_words.regret == meter.sample(lambda observations, masks: masks.argmax(axis=1), 50).regret
     assert meter.sample(game.agent(lambda prompt: "?"), 10).illegal_mass == 1
 
 
-# The command
+# The commands
+
+
+def test_a_game_without_choices_has_no_questions(capsys):
+    assert main(["ask", "threes", "--dice", "1"]) == 2
+    assert "no state that leaves a choice: there is nothing to ask" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
