@@ -1,6 +1,6 @@
-"""Games described to people: scores, throws, positions as text and pictures. The core does not need it.
+"""Games in words and pictures, for people and language models. The core does not need it.
 
-- `words`: the description of any game; `shut_the_box`, `threes`: those of the two games.
+- `words`: the words of any game; `shut_the_box`, `threes`: those of the two games.
 - `drawing`: pictures of positions.
 """
 
@@ -16,7 +16,7 @@ WORDS: dict[type[Game], type[Words]] = {ShutTheBox: BoxWords, Threes: ThreesWord
 
 
 def words_of(game: Game) -> Words:
-    """Return the object that describes a game to people.
+    """Return the words of a game: those it was registered with, or else the plain ones.
 
     Args:
         game: the rules.

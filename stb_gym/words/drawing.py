@@ -120,7 +120,7 @@ def board_picture(
         dice: how many dice are in hand.
         board: the open tiles, as a bit mask.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
-        slots: the most dice that are thrown.
+        slots: the number of dice of the largest throw.
         caption: the line above the board.
         score: the points, in words.
     """
@@ -146,7 +146,7 @@ def points_picture(
         points: the number in the tray.
         dice: how many dice are in hand.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
-        slots: the most dice that are thrown.
+        slots: the number of dice of the largest throw.
         caption: the line above the tray.
         labels: what is written below each die.
     """
@@ -159,7 +159,7 @@ def points_picture(
 
 
 def drawn_dice(faces: Sequence[int]) -> str:
-    """Return dice side by side as text of five lines: pips, or a number above 6."""
+    """Return a text of five lines that shows dice side by side, with pips or, above 6, a number."""
     lines = ["  ".join(["╭─────╮"] * len(faces))]
     for row in range(3):
         inner = []
@@ -171,7 +171,7 @@ def drawn_dice(faces: Sequence[int]) -> str:
 
 
 def below(picture: Picture, lines: list[str]) -> Picture:
-    """Return a picture with lines of text below it; its size depends only on how many lines there are."""
+    """Return a picture with lines of text below it; its size depends only on the number of lines."""
     width = picture.shape[1]
     canvas = Canvas(width, LINE * len(lines) + 12, TRAY)
     for place, line in enumerate(lines):
@@ -183,7 +183,7 @@ def empty_box(room: int, tray: int, caption: str, score: str = "") -> Canvas:
     """Return a canvas with a box: a tray and below it a floor of felt.
 
     Args:
-        room: the width of the things in it.
+        room: the width of its contents.
         tray: the height of the tray.
         caption: a line about the position, such as the last move; above the tray, on the left.
         score: the points so far; above the tray, on the right.
@@ -202,15 +202,15 @@ def empty_box(room: int, tray: int, caption: str, score: str = "") -> Canvas:
 def draw_dice(
     canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "", labels: Sequence[str] = ()
 ) -> None:
-    """Draw dice on the felt, each in its slot, and their total; slots of dice that are not in hand are dim.
+    """Draw dice on the felt, each in its slot, and their total; the slots of dice that are not thrown are dim.
 
-    A die shows pips, or a number above 6.
+    A die shows pips or, above 6, a number.
 
     Args:
         canvas: the box.
         dice: how many dice are in hand.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
-        slots: the most dice that are thrown.
+        slots: the number of dice of the largest throw.
         total: the text on their right.
         labels: the text below each.
     """

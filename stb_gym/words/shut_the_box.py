@@ -1,4 +1,4 @@
-"""Shut the Box, described to people."""
+"""Describe Shut the Box."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
 class BoxWords(Words):
-    """The description of Shut the Box."""
+    """The words and pictures of Shut the Box."""
 
     game: ShutTheBox
 
@@ -44,7 +44,7 @@ class BoxWords(Words):
 
     @property
     def notes(self) -> list[str]:
-        """The rules that are not those of the classic box."""
+        """The rules that differ from the classic box, one sentence each."""
         match, score = MATCH[self.game.match], SCORE[self.game.score]
         notes = [] if self.game.match == "sum" else [f"A roll shuts {match}."]
         notes += [] if self.game.score == "sum" else [f"The score is the {score} of open tiles."]

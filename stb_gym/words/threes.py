@@ -1,4 +1,4 @@
-"""Threes, described to people."""
+"""Describe Threes."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from stb_gym.words.words import Words
 
 
 class ThreesWords(Words):
-    """The description of Threes."""
+    """The words and pictures of Threes."""
 
     game: Threes
 
@@ -34,7 +34,7 @@ class ThreesWords(Words):
 
     @property
     def notes(self) -> list[str]:
-        """What faces count, and the moon."""
+        """The points of each face, and the moon."""
         free = f"A{self._free[1:]}, every other face its number." if self._free else "Every face counts its number."
         return [free, *self._moon]
 

@@ -1,4 +1,4 @@
-"""The description of any game to people: scores and throws in words, positions as text and as pictures."""
+"""Describe any game: scores, throws and moves in words, positions as text and as pictures, questions for models."""
 
 import re
 from collections.abc import Hashable, Sequence
@@ -14,9 +14,9 @@ CHARACTER = 10  # pixels that a character of a note takes in a picture, on avera
 
 @dataclass(frozen=True)
 class Words:
-    """The description of a game to people.
+    """The words and pictures of a game, for people and for language models.
 
-    A subclass describes a game its own way. `stb_gym.text` uses the last methods to ask language models.
+    A subclass describes a game its own way. Only language models need `setup`, `question`, `answer` and what follows.
 
     Attributes:
         game: the rules.
@@ -71,7 +71,7 @@ class Words:
 
     @property
     def notes(self) -> list[str]:
-        """The rules that a picture would not show otherwise, a sentence each: by default none."""
+        """The rules that a picture does not show, one sentence each; empty by default."""
         return []
 
     def introduction(self) -> str:
@@ -89,9 +89,11 @@ class Words:
         return "There is no move."
 
     def understood(self, typed: str) -> Hashable:
-        """Parse a typed line (in lower case); the result equals `typed_as` of the move that the line names.
+        """Parse a typed line in lower case.
 
-        Numbers, separated by spaces, commas or plus signs, become a sorted tuple; other text stays as it is.
+        Returns:
+            `typed_as` of the move that the line names: a sorted tuple of the numbers if there are only numbers,
+            separated by spaces, commas or plus signs, and else the line.
         """
         numbers = typed.removeprefix(self.verb).strip()
         if not re.fullmatch(r"\d{1,3}([\s,+]+\d{1,3})*", numbers):
@@ -99,9 +101,9 @@ class Words:
         return tuple(sorted(map(int, re.findall(r"\d+", numbers))))
 
     def typed_as(self, action: int) -> Hashable:
-        """Return what `understood` makes of a typed move; it is empty for the move that does nothing.
+        """Return the result of `understood` if this move is typed; "" for the move that does nothing.
 
-        Moves that are typed alike differ only in the number of dice thrown next.
+        Moves with the same result differ only in the number of dice thrown next.
         """
         does = self.game.actions[action]
         return self.understood(",".join(map(str, does)) if isinstance(does, tuple) else str(does).lower())
@@ -141,23 +143,23 @@ class Words:
         return self.names[number - 1] if self.names else str(number)
 
     def setup(self) -> str:
-        """Return in a sentence or two what is thrown, for somebody who does not know the game."""
+        """Return what the player throws, in a sentence or two that come before `how_to_play`."""
         return f"You throw {self.game.dice} dice with the faces 1 to {self.game.faces}."
 
     def question(self, progress: int, dice: int, roll: Roll) -> str:
-        """Return a state in two lines, the position and the roll, which differ between states."""
+        """Return a state in words; no two states of a game have the same words."""
         return f"Position: {self.game.describe_afterstate(progress, dice)}\nRoll: {self.game.describe_roll(roll)}"
 
     def answer(self, action: int) -> str:
-        """Return a move as answers may name it."""
+        """Return a move as an answer names it."""
         return self.game.describe_move(action)
 
     def dice_after(self, action: int) -> int:
-        """Return how many dice an action chooses to throw next; 0 if it does not choose."""
+        """Return how many dice an action chooses to throw next; 0 by default, where actions do not choose."""
         return 0
 
     def is_unclear(self, tokens: Sequence[str]) -> bool:
-        """Return whether an answer that lists numbers is unclear, given its words, numbers and signs."""
+        """Return whether an answer that lists numbers is unclear, given its words, numbers and signs in order."""
         return False
 
     def _noted(self, picture: Picture) -> Picture:

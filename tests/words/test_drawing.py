@@ -1,4 +1,4 @@
-"""Pictures of positions: their size and some of their pixels."""
+"""Test pictures of positions by counting pixels of a colour."""
 
 import numpy as np
 
@@ -14,7 +14,7 @@ def pixels(colour, pictures):
     return [np.count_nonzero((picture == colour).all(axis=2)) for picture in pictures]
 
 
-def test_open_tiles_are_bright_and_shut_ones_dark():
+def test_open_tiles_are_bright_and_shut_tiles_dark():
     pictures = [BOX.picture(progress, 2, (1, 1)) for progress in (0, 1, SOME, ALL)]
     assert (np.diff(pixels(OPEN_TILE[3], pictures)) > 3000).all()
     assert (np.diff(pixels(SHUT_TILE[3], pictures)) < -1000).all()
@@ -28,12 +28,12 @@ def test_dice_show_their_faces():
         assert {8 - place for place in pips} == set(pips)  # the same turned around
 
 
-def test_slots_of_dice_that_are_not_in_hand_are_dim():
+def test_dice_that_are_not_thrown_are_dim_slots():
     steps = np.diff(pixels(SLOT, [FIVE_DICE.picture(0, dice, (1,) * dice) for dice in range(6)]))
     assert steps.max() == steps.min() < -3000
 
 
-def test_lines_are_added_below():
+def test_lines_are_added_below_a_picture():
     picture = BOX.picture(ALL, 2, (3, 4))
     longer = below(picture, ["one line", "another"])
     assert (longer[: len(picture)] == picture).all()
