@@ -11,8 +11,7 @@ from stb_gym.arguments import checked
 from stb_gym.envs import TurnEnv
 from stb_gym.measure.recording import OptimalValues, optimal_values
 from stb_gym.messages import quoted
-from stb_gym.rounds import RoundEnv
-from stb_gym.text.game import Decision, TextGame
+from stb_gym.text.game import Decision, TextGame, decision_at
 
 
 class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
@@ -48,7 +47,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves)
         super().__init__(env)
         base = env.unwrapped
-        if not isinstance(base, TurnEnv) or isinstance(base, RoundEnv):
+        if not isinstance(base, TurnEnv):
             raise TypeError(f"TextEnv needs an environment of one turn of stb_gym, not {quoted(env)}")
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
@@ -97,7 +96,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         else:
             after = stepper.afterstates(state, chosen)
             _, _, terminated, truncated, info = self.env.step(chosen)  # type: ignore[arg-type]
-        loss = float(self._values.of_states(state, 0) - self._values.of_afterstates(after, 0))
+        loss = float(self._values.of_states(state) - self._values.of_afterstates(after))
         self._regret += loss
         question = self._next_question(info, terminated or truncated)
         of_answer = {"loss": loss, "regret": self._regret, "action": -1 if chosen is None else chosen}
@@ -105,5 +104,5 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
 
     def _next_question(self, info: dict[str, Any], is_over: bool) -> str:
         self._info = info
-        self._decision = None if is_over else self.text.decision_at(self._base.state)
+        self._decision = None if is_over else decision_at(self._base.stepper, self._base.state)
         return "The turn is over." if self._decision is None else self.text.question(self._decision)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
-from stb_gym.envs import stepper_of
+from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import Roll, fits
 from stb_gym.messages import quoted
 from stb_gym.solver import GameOrEnv, Goal, Solution, solve_tables, task_of
@@ -44,6 +44,13 @@ class Decision(NamedTuple):
     dice: int
     roll: Roll
     legal: tuple[int, ...]
+
+
+def decision_at(stepper: Stepper, state: int) -> Decision:
+    """Return a state with its legal actions, given the number by which a stepper knows it."""
+    progress, dice, roll = stepper.locate(state)
+    _, actions = stepper.legal_moves(np.array([state]))
+    return Decision(progress, dice, roll, tuple(actions.tolist()))
 
 
 class TextGame:
@@ -115,16 +122,10 @@ class TextGame:
         afterstate = self._stepper.find_afterstate(progress, dice)
         throws = np.arange(self._stepper.num_throws)
         for state in np.unique(self._stepper.states(afterstate, throws)).tolist():
-            decision = self.decision_at(state)
+            decision = decision_at(self._stepper, state)
             if decision.roll == tuple(roll):
                 return decision
         raise ValueError(f"a turn never comes to {quoted((progress, dice))} with the roll {quoted(roll)}")
-
-    def decision_at(self, state: int) -> Decision:
-        """Return a state with its legal actions, given its index in the tables or the stepper of the game."""
-        progress, dice, roll = self._stepper.locate(state)
-        _, actions = self._stepper.legal_moves(np.array([state]))
-        return Decision(progress, dice, roll, tuple(actions.tolist()))
 
     @checked
     def question(self, position: Decision) -> str:
@@ -188,7 +189,7 @@ class TextGame:
         digest = sha256(json.dumps(about).encode()).hexdigest()[:8]
         asked = {}
         for state in np.flatnonzero(self._solution.tables.choices > 1).tolist():
-            decision = self.decision_at(state)
+            decision = decision_at(self._stepper, state)
             roll = ".".join(map(str, decision.roll))
             asked[f"{digest}-{decision.progress}-{decision.dice}-{roll}"] = state, decision
         return asked
@@ -259,7 +260,7 @@ class TextGame:
         def act(observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
             actions = []
             for state, mask in zip(self._stepper.find_states(observations.astype(np.int64)), masks, strict=True):
-                decision = self.decision_at(int(state))
+                decision = decision_at(self._stepper, int(state))
                 action = self.parse(model(self.prompt(decision)), decision)
                 if action is None and mask.all():
                     raise ValueError("all actions are legal there: none can stand for an answer that names no action")
