@@ -108,6 +108,7 @@ class Table:
         columns: at least one, by heading. Blank headings, which must differ, are not printed.
 
     Example:
+        >>> from stb_gym.console import Column, Table
         >>> print(Table({"strategy": Column("", ["random", "best"]), "points": Column(".2f", [21, 9.5])}))
         strategy  points
         random     21.00

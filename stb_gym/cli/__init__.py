@@ -1,15 +1,17 @@
 """The command `stb-gym`: exact answers about the games.
 
-- `program`: the command line: games and their rules become flags, answers become JSON or text, errors take one line.
-- `turn`, `rounds`, `play`, `text`: the commands, functions that return dictionaries; `turn` has their common options.
+- `program`: the command line: it prints answers as text or JSON, and errors in one line.
+- `flags`: where a flag becomes a rule, a position, or a place in a round.
+- `answers`: what a command returns: its JSON, and tables of the same numbers for people.
+- `turn`, `policies`, `rounds`, `play`, `questions`: the commands.
 
     >>> import stb_gym
     >>> from stb_gym.cli.turn import solve
-    >>> round(solve(stb_gym.ShutTheBox(), objective="shut")["value"], 6)
+    >>> round(solve(stb_gym.ShutTheBox(), objective="shut").json["value"], 6)
     0.071432
 """
 
-from stb_gym.cli.program import convert_exactly, flag_of_rule, import_games, main
-from stb_gym.cli.turn import imported
+from stb_gym.cli.flags import convert_exactly, flag_of_rule, imported
+from stb_gym.cli.program import import_games, main
 
 __all__ = ["convert_exactly", "flag_of_rule", "import_games", "imported", "main"]

@@ -8,24 +8,24 @@ import numpy as np
 from cyclopts import Parameter
 
 from stb_gym.checks import check_choice, check_integer
-from stb_gym.cli.turn import Names, RoundRules, heading, player_of
+from stb_gym.cli.answers import Answer
+from stb_gym.cli.flags import Names, RoundRules, player_of
 from stb_gym.console import at_terminal, say
 from stb_gym.envs import LARGEST_SEED
 from stb_gym.explorer import explorer_page
 from stb_gym.files import write_text
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, read_policy
-from stb_gym.solver import compile_game
 from stb_gym.solving import perfect_play
 from stb_gym.terminal import (
     Throw,
     chooser,
     coach_alone,
-    contest,
     frames,
     play_alone,
     play_round,
     play_together,
+    round_in_words,
     show,
     write_film,
 )
@@ -36,8 +36,6 @@ from stb_gym.words import words_of
 LONGEST_FILM = 20  # turns of each player
 FILMS = ("gif", "png", "webp")
 LONGEST_PAUSE = 3600.0  # seconds
-BYTES_OF_MOVE = 3  # that a move takes in a page, where pages are large
-LARGE_PAGE = 1_000_000  # bytes
 
 
 def given_rolls(_: Any, tokens: Sequence[Any]) -> tuple[Throw, ...]:
@@ -59,13 +57,13 @@ def play(
     seed: int | None = None,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Play in the terminal, alone or against others.
+    """Play in the terminal, alone or against strategies.
 
     Args:
         game: the rules.
         objective: What a turn alone is played for: score, shut (the perfect score) or at-most:T.
         coach: Say after every choice what it cost.
-        against: Play a round against these, separated by commas: strategies, kept policies or saved policies (.npz).
+        against: Play a round against these, separated by commas: strategies, bundled policies or saved policies (.npz).
         seat: Your seat in the round, from 1.
         seed: Seed of the dice.
         rules: the rules of the round.
@@ -94,20 +92,20 @@ def watch(
     policy: Names = (),
     together: bool = False,
     objective: str | None = None,
-    rolls: Annotated[tuple[Throw, ...], Parameter(converter=given_rolls)] = (),
+    rolls: Annotated[tuple[Throw, ...], Parameter(converter=given_rolls, metavar="N,...")] = (),
     turns: int = 1,
     seed: int | None = None,
     out: str | None = None,
     pause: float = 1.0,
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> None:
-    """Watch players, with what each move loses.
+    """Watch strategies and policies play, with what each move loses.
 
     Args:
         game: the rules; None for those of the first saved policy.
-        policy: Who plays, separated by commas: strategies, kept policies, saved policies (.npz) or runs' folders
+        policy: Who plays, separated by commas: strategies, bundled policies, saved policies (.npz) or runs' folders
             (default: optimal). Several play in turn, with the same dice.
-        together: They play a round against each other in this order, each with dice of their own.
+        together: They play a round against each other in this order, and each throws other dice.
         objective: What a turn is played for: score, shut (the perfect score) or at-most:T (default: score,
             or that of the policy if no game is named).
         rolls: Play these throws, separated by commas: their sums, or single dice joined by +, such as 8,10,3+4.
@@ -136,7 +134,7 @@ def watch(
     if game is None:
         saved = next(map(read_policy, filter(is_policy, policy)), None)
         if saved is None:
-            raise ValueError("watch needs a game, or a saved or kept policy, whose game it then is")
+            raise ValueError("watch needs a game, or a saved or bundled policy, whose game it then is")
         game, objective = saved.game, objective or saved.objective.name
     seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
     players = [(Path(name).stem, player_of(game, name)) for name in policy or ("optimal",)]
@@ -144,8 +142,8 @@ def watch(
         of_round = rules.round(game, len(players))
         played = play_together(of_round, players, seeds)
         if out is None:
-            say(f"{words_of(game).introduction()}: {contest(of_round)}.", wrapped=True)
-            say("A move loses what the best one against these others would win more.\n")
+            say(f"{words_of(game).introduction()}: {round_in_words(of_round)}.", wrapped=True)
+            say("The loss of a move is what the best move against these players would win more.\n")
     else:
         coach = coach_alone(perfect_play(game, objective or "score"))
         played = (
@@ -169,7 +167,7 @@ def watch(
         say()
 
 
-def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dict[str, Any]:
+def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> Answer:
     """Write a web page to explore a game offline.
 
     It shows every position and the moves of all players, plays games with a coach, and shows trainings.
@@ -177,11 +175,8 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> dic
     Args:
         game: the rules.
         out: The file of the page (.html).
-        policy: Whose moves are shown besides heuristics and kept policies, separated by commas.
+        policy: Whose moves are shown besides heuristics and bundled policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
-    size = BYTES_OF_MOVE * len(compile_game(game).pair_state)
-    if size > LARGE_PAGE:
-        say(f"stb-gym: the page will have about {size / 1e6:.1f} MB", error=True)
     write_text(out, explorer_page(game, policy, run))
-    return heading(game) | {"out": out}
+    return Answer("Open the page about {game} in a browser: {out}.", game, out=out)

@@ -1,7 +1,10 @@
 """The commands about several players: a round, par scores, a match of rounds, a tournament."""
 
+from typing import Any
+
 from stb_gym.checks import check_integer
-from stb_gym.cli.turn import Answer, Names, RoundRules, heading, player_of
+from stb_gym.cli.answers import PERCENT, Answer
+from stb_gym.cli.flags import Names, RoundRules, player_of
 from stb_gym.games import Game, entry_of
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
@@ -9,11 +12,25 @@ from stb_gym.solver import table_strategy
 from stb_gym.tracking import tracked
 
 ROUNDING = 1e-12  # of probabilities
+TABLES = {
+    "seats": "What each player can expect:",
+    "survival": "The chance that 0, 1, 2 ... later players do not beat a lead:",
+    "departures": "The decisions where play for the points of the turn errs, by lead and number of later players:",
+    "pars": "By the number of players after: the expected win, par, the worst score worth half a win, and shares:",
+    "perfect_from": "The number of players after from which on strategies are perfect:",
+    "after": "After each round: the chance that a player has won most, that nobody alone has, and the points:",
+}
 
 
-def _heading(rules: Round, policies: Names) -> Answer:
-    about = {"players": rules.players, "ties": rules.ties, "shut_wins": rules.shut_wins}
-    return heading(rules.game) | about | {"policies": list(policies)}
+def _about(rules: Round, policies: Names) -> dict[str, Any]:
+    """Return the first values of an answer about a round."""
+    return {"players": rules.players, "ties": rules.ties, "shut_wins": rules.shut_wins, "policies": list(policies)}
+
+
+def _by_player(policies: Names, **columns: list[float]) -> list[dict[str, Any]]:
+    """Return a row for each player, in turn order: the seat, the name and numbers."""
+    rows = zip(range(1, len(policies) + 1), policies, *columns.values(), strict=True)
+    return [dict(zip(["seat", "player", *columns], row, strict=True)) for row in rows]
 
 
 def round_of(
@@ -28,7 +45,7 @@ def round_of(
     Args:
         game: the rules of a turn.
         players: How many play (default: 2, or as many as there are policies).
-        policy: One for each seat, separated by commas: strategies, kept policies, saved policies (.npz) or runs'
+        policy: One for each seat, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
             folders (default: optimal, the equilibrium).
         rules: the rules of the round.
 
@@ -39,18 +56,37 @@ def round_of(
     """
     number = players if players is not None else len(policy) or 2
     of_round = rules.round(game, number)
-    lineup = policy or ("optimal",) * number
-    found = of_round.evaluate(lineup)
+    names = policy or ("optimal",) * number
+    found = of_round.evaluate(names)
+    after = [*map(str, range(number))]
     leads = [str(lead) for lead in of_round.tables.scores.tolist()]
-    answer = _heading(of_round, lineup) | {"seats": found.seats.tolist(), "throws": found.throws.tolist()}
+    answer = Answer(
+        "These are the chances in a round of {game} with {players} players.",
+        game,
+        tables=TABLES,
+        columns={"survival": ["lead", *after], "departures": ["lead", *after[:-1]]},
+        formats={
+            "exploitability": PERCENT,
+            "wins": PERCENT,
+            "throws": ".4f",
+            "best_response_gain": PERCENT,
+            "survival": PERCENT,
+        },
+        **_about(of_round, names),
+    )
+    numbers = {"wins": found.seats.tolist(), "throws": found.throws.tolist()}
     survival = dict(zip(leads, found.survival.T.tolist(), strict=True))
     if policy:
         seats = tracked(range(number), "best responses found", "seats", number)
         gains = [found.best_response(seat).gain for seat in seats]
-        return answer | {"best_response_gains": gains, "exploitability": sum(gains), "survival": survival}
-    changes = departures(of_round.solve())
-    by_lead = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
-    return answer | {"survival": survival, "departures": changes._asdict() | {"by_lead": by_lead}}
+        numbers["best_response_gain"] = gains
+        answer.json |= {"exploitability": sum(gains), "seats": _by_player(names, **numbers), "survival": survival}
+    else:
+        changes = departures(of_round.solve())
+        answer.json |= {"seats": _by_player(names, **numbers), "survival": survival}
+        answer.json |= {"decisions": changes.positions, "first_player_departures": changes.first}
+        answer.json["departures"] = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
+    return answer
 
 
 def par(
@@ -77,13 +113,13 @@ def par(
     check_integer("players after", after, 1, 100)
     names = policy or ("optimal-score", *entry_of(game).heuristics)
     of_round = rules.round(game, after + 1)
-    played = {name: table_strategy(game, name) for name in names}
+    policies = {name: table_strategy(game, name) for name in names}
     solution = of_round.solve()
-    strategies = tracked(played.items(), "strategies evaluated", "strategies", len(played))
-    share_of = {name: shares(solution, strategy).tolist() for name, strategy in strategies}
+    tasks = tracked(policies.items(), "strategies evaluated", "strategies", len(policies))
+    share_of = {name: shares(solution, strategy).tolist() for name, strategy in tasks}
     rows = [
-        each._asdict() | {"shares": {name: share[each.after] for name, share in share_of.items()}}
-        for each in pars(solution)[1:]
+        found._asdict() | {"shares": {name: share[found.after] for name, share in share_of.items()}}
+        for found in pars(solution)[1:]
     ]
     perfect_from = {}
     for name in names:
@@ -91,7 +127,16 @@ def par(
             if row["shares"][name] < 1 - ROUNDING:
                 break
             perfect_from[name] = row["after"]
-    return _heading(of_round, names) | {"pars": rows, "perfect_from": perfect_from}
+    return Answer(
+        "Par of {game}: the worst score with which the first player wins as often as before the turn.",
+        game,
+        tables=TABLES,
+        columns={"perfect_from": ["strategy", "players after"]},
+        formats={"first": PERCENT, "shares": PERCENT},
+        **_about(of_round, names),
+        pars=rows,
+        perfect_from=perfect_from,
+    )
 
 
 def match(
@@ -106,7 +151,7 @@ def match(
 
     Args:
         game: the rules of a turn.
-        policy: One for each player, separated by commas: strategies, kept policies, saved policies (.npz) or runs'
+        policy: One for each player, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
             folders.
         rounds: How many rounds the match has.
         begins: Who begins a round: fixed (always the first player), alternating, or the winner or loser of the one
@@ -118,14 +163,20 @@ def match(
     """
     of_round = rules.round(game, len(policy))
     ended = series(of_round, policy, rounds, begins)
-    answer = _heading(of_round, policy) | {"rounds": rounds, "begins": begins}
-    wins, tied = ended.wins.tolist(), ended.tied.tolist()
-    answer |= {"wins": wins, "tied": tied, "points": ended.points.tolist()}
-    if of_round.players == 2:
-        for name, place in (("round", 0), ("match", -1)):
-            win, loss = wins[place]
-            answer[name] = {"win": win, "loss": loss, "tie": tied[place]}
-    return answer
+    columns = (ended.wins.tolist(), ended.tied.tolist(), ended.points.tolist())
+    names = ("rounds", "wins", "tied", "points")
+    rows = [dict(zip(names, row, strict=True)) for row in zip(range(1, rounds + 1), *columns, strict=True)]
+    return Answer(
+        "These are the chances in a match of {rounds} rounds of {game} with {players} players.",
+        game,
+        tables=TABLES,
+        formats={"wins": PERCENT, "tied": PERCENT},
+        **_about(of_round, policy),
+        rounds=rounds,
+        begins=begins,
+        seats=_by_player(policy, wins=columns[0][-1], points=columns[2][-1]),
+        after=rows,
+    )
 
 
 def tournament(
@@ -135,20 +186,23 @@ def tournament(
 
     Args:
         game: the rules of a turn.
-        policy: One for each player, separated by commas: strategies, kept policies, saved policies (.npz) or runs'
+        policy: One for each player, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
             folders.
         ends: When it ends: first-to (a total reaches the limit) or out-at (players whose total reaches it are out).
         limit: Points (default: 100, or 45 for out-at).
         ties: Who wins a tie: split, all-win or nobody.
     """
     ended = tournament_of(game, [player_of(game, name) for name in policy], ends, limit, ties)
-    return heading(game) | {
-        "ends": ended.rule,
-        "limit": ended.limit,
-        "ties": ended.ties,
-        "words": ENDS[ended.rule],
-        "policies": list(policy),
-        "wins": ended.wins.tolist(),
-        "mean_rounds": ended.mean_rounds,
-        "rounds": ended.rounds.tolist(),
-    }
+    return Answer(
+        f"This is a tournament of {{game}}: {ENDS[ended.rule]}.",
+        game,
+        tables=TABLES,
+        formats={"mean_rounds": ".4f", "wins": PERCENT},
+        ends=ended.rule,
+        limit=ended.limit,
+        ties=ended.ties,
+        policies=list(policy),
+        seats=_by_player(policy, wins=ended.wins.tolist()),
+        mean_rounds=ended.mean_rounds,
+        rounds=ended.rounds.tolist(),
+    )

@@ -7,12 +7,23 @@
 
 from stb_gym.terminal.coach import coach_alone
 from stb_gym.terminal.playing import play_alone, play_round
-from stb_gym.terminal.turns import Throw, contest
+from stb_gym.terminal.turns import Throw, round_in_words
 from stb_gym.terminal.watching import (
-    Turn, chooser, frames, play, play_together, replay, show, write_film,
+    PlayedTurn, chooser, frames, play, play_together, replay, show, write_film,
 )  # fmt: skip
 
 __all__ = [
-    "Throw", "Turn", "chooser", "coach_alone", "contest", "frames", "play",
-    "play_alone", "play_round", "play_together", "replay", "show", "write_film",
+    "PlayedTurn",
+    "Throw",
+    "chooser",
+    "coach_alone",
+    "frames",
+    "play",
+    "play_alone",
+    "play_round",
+    "play_together",
+    "replay",
+    "round_in_words",
+    "show",
+    "write_film",
 ]  # fmt: skip

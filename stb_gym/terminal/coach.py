@@ -1,4 +1,4 @@
-"""A coach who values every moment of a game exactly, and so separates luck from mistakes.
+"""A coach who knows the exact value of every state, and so separates luck from mistakes.
 
 With u the expected utility under perfect play from there on,
 
@@ -23,7 +23,7 @@ from stb_gym.console import GREEN, RED, Column, Table
 from stb_gym.games import Game
 from stb_gym.rounds import OptimalTurn, RoundEvaluation, ScoresSoFar
 from stb_gym.solver import Choice, Move, PerfectPlay, choice_at
-from stb_gym.terminal.turns import Position, Step, moves_in_words, step_in_words
+from stb_gym.terminal.turns import Step, ThrownState, moves_in_words, step_in_words
 from stb_gym.words import words_of
 
 CAUSES = ("others", "luck", "choices")
@@ -59,7 +59,7 @@ class Unit(NamedTuple):
 
 
 class Event(NamedTuple):
-    """Something that happened in a game, and the utility that each of its causes added for the player."""
+    """Something that happened in a game, in words, and the utility that each cause added for the player."""
 
     words: str
     changes: dict[str, float]
@@ -67,14 +67,14 @@ class Event(NamedTuple):
 
 @dataclass(frozen=True)
 class Account:
-    """A whole game: its utility for the player at the start, and every event that changed it."""
+    """The utility of a game for the player at the start, and every event that changed it."""
 
     unit: Unit
     start: float
     events: list[Event]
 
     def total(self, cause: str) -> float:
-        """Return what a cause added in all; choices never add more than 0."""
+        """Return the sum of what a cause added; choices never add more than 0."""
         return sum(event.changes.get(cause, 0.0) for event in self.events)
 
     @property
@@ -124,45 +124,47 @@ class Coach:
         """Return the utility of an afterstate."""
         return float(self.perfect.utilities_at(np.array([progress]), dice)[0])
 
-    def choice(self, position: Position) -> Choice:
+    def choice(self, state: ThrownState) -> Choice:
         """Return the utility and the loss of every move."""
-        return choice_at(self.perfect, position.progress, position.dice, position.roll)
+        return choice_at(self.perfect, state.progress, state.dice, state.roll)
 
-    def loss(self, position: Position, move: Move | None) -> float:
+    def loss(self, state: ThrownState, move: Move | None) -> float:
         """Return the utility that a move loses against the best one; 0 if there is no move."""
-        choice = self.choice(position)
+        choice = self.choice(state)
         return 0.0 if move is None else choice.loss[choice.moves.index(move)]
 
-    def remark(self, position: Position, move: Move | None) -> str:
+    def remark(self, state: ThrownState, move: Move | None) -> str:
         """Return a move and what it loses, or why there is none, in words."""
         words = words_of(self.game)
         if move is None or not words.typed_as(move.action):
-            return words.no_move(position.progress, position.dice, position.faces)
-        choice, loss = self.choice(position), self.loss(position, move)
+            return words.no_move(state.progress, state.dice, state.faces)
+        choice = self.choice(state)
+        loss = choice.loss[choice.moves.index(move)]
         if len(choice.moves) == 1:
             remark = "the only move"
         elif loss > 0:
-            best = moves_in_words(self.game, position, choice.best)
+            best = moves_in_words(self.game, state, choice.best)
             remark = f"{self.unit.size(loss)} {self.unit.name} lost, {best} was best"
         else:
             remark = "best move" if any(choice.loss) else "all moves were equally good"
-        return f"{moves_in_words(self.game, position, [move])}: {remark}."
+        return f"{moves_in_words(self.game, state, [move])}: {remark}."
 
-    def colour(self, position: Position, move: Move | None) -> str:
+    def colour(self, state: ThrownState, move: Move | None) -> str:
         """Return the colour of a remark: red for a mistake, green for another choice, and "" without a choice."""
-        if len(position.moves) < 2:
+        if len(state.moves) < 2:
             return ""
-        return RED if self.loss(position, move) > 0 else GREEN
+        return RED if self.loss(state, move) > 0 else GREEN
 
     def account(self, steps: Sequence[Step]) -> Account:
         """Return the account of a turn."""
-        events, utility = [], self.start
+        events = []
+        utility = self.start
         for number, step in enumerate(steps, 1):
-            choice = self.choice(step.position)
+            choice = self.choice(step.state)
             changes = {"luck": choice.utility - utility}
             if len(choice.moves) > 1:
                 changes["choices"] = -self.loss(*step)
-            utility = self.utility(*step.leaves)
+            utility = self.utility(*step.afterstate)
             dice, move, _ = step_in_words(self.game, step)
             events.append(Event(f"throw {number}: {dice}, {move}", changes))
         return Account(self.unit, self.start, events)
@@ -185,8 +187,8 @@ class RoundCoach:
     """A coach of one seat of a round, with its expected win against given opponents.
 
     Attributes:
-        evaluation: the lineup. The strategy of the seat itself makes no difference.
-        seat: the place in turn order, from 0.
+        evaluation: the evaluation of all players; the strategy of the seat itself makes no difference.
+        seat: the seat, from 0.
     """
 
     evaluation: RoundEvaluation
@@ -207,7 +209,7 @@ class RoundCoach:
 
     @cached_property
     def before(self) -> list[FloatArray]:
-        """The expected win of the seat at all scores so far [Z]: before every turn, and at the end of the round.
+        """By turn, and at the end of the round, the expected win of the seat [Z] for all scores so far.
 
         After the seat's own turn, this assumes that the seat holds the lead.
         """
@@ -225,15 +227,15 @@ class RoundCoach:
         Args:
             names: the names of all players, in turn order.
             scores: the final scores of the players whose turns are over.
-            steps: the steps of the seat's own turn, up to where it was played.
+            steps: the steps of the seat's own turn so far.
         """
         table, words = self.evaluation.rules.scores_so_far, words_of(self.evaluation.rules.game)
         row, may_win = len(table.lead) - 1, True
         events: list[Event] = []
         for seat, name in enumerate(names):
             if seat == self.seat and steps:
-                seen = table.at_row(row, len(names) - 1 - seat)
-                events += self.at(seen).account(steps).events
+                scores_so_far = table.at_row(row, len(names) - 1 - seat)
+                events += self.at(scores_so_far).account(steps).events
             if seat == len(scores):
                 break
             utility, place = may_win * self.before[seat][row], table.tables.place_of(scores[seat])

@@ -1,4 +1,4 @@
-"""A person at the terminal plays a turn alone or a round against strategies, typing line by line."""
+"""Let a person at the terminal play a turn alone, or a round against strategies."""
 
 import sys
 from collections.abc import Hashable
@@ -12,12 +12,12 @@ from stb_gym.rounds import Round
 from stb_gym.solver import Move, PerfectPlay, Policy
 from stb_gym.terminal.coach import Account, Coach, RoundCoach, coach_alone
 from stb_gym.terminal.turns import (
-    Position,
     RoundState,
     Step,
-    contest,
+    ThrownState,
     moves_in_words,
-    say_position,
+    round_in_words,
+    say_state,
     seat_names,
     step_in_words,
     take_turn,
@@ -40,7 +40,8 @@ def play_alone(perfect: PerfectPlay, coach: bool, seed: int | None) -> None:
     Raises:
         ValueError: if the seed is negative.
     """
-    adviser, target = coach_alone(perfect), perfect.objective.target
+    adviser = coach_alone(perfect)
+    target = perfect.objective.target
     goal = f"the best {perfect.objective.name}" if target is None else words_of(perfect.game).goal(target)
     [dice] = _begin(perfect.game, f"try to end with {goal}", 1, seed)
     steps: list[Step] = []
@@ -56,7 +57,7 @@ def play_round(
 
     Args:
         rules: the rules of the round.
-        opponents: in turn order, the name to show and a strategy, or the policy of one who ignores the other scores.
+        opponents: in turn order, the name to show and a strategy, or a policy, which ignores the other scores.
         seat: the person's place in turn order, from 1.
         coach: whether a coach says what every choice costs and, at the end, how much was luck.
         seed: the seed of the dice and of the opponents' random choices; None for a random one.
@@ -65,11 +66,12 @@ def play_round(
         ValueError: if the seat, the seed or an opponent is not allowed.
     """
     check_integer("seat", seat, 1, rules.players)
-    person = ("you", "random")  # the coach needs some strategy here, and any will do
+    person = ("you", "random")  # any strategy will do: the coach does not use it
     players = [*opponents[: seat - 1], person, *opponents[seat - 1 :]]
     round_coach = RoundCoach(rules.evaluate([strategy for _, strategy in players]), seat - 1)
-    dice = _begin(rules.game, contest(rules), rules.players, seed)
-    state, steps = RoundState(rules, seat_names(players)), list[Step]()
+    dice = _begin(rules.game, round_in_words(rules), rules.players, seed)
+    state = RoundState(rules, seat_names(players))
+    steps: list[Step] = []
     score: int | None
     while not state.is_over:
         at = state.seat
@@ -77,7 +79,8 @@ def play_round(
         if at == seat - 1:
             score = _your_turn(round_coach.at(state.scores_so_far), coach, dice[at], steps)
         else:
-            policy, theirs = rules.policy(players[at][1], state.scores_so_far), list[Step]()
+            policy = rules.policy(players[at][1], state.scores_so_far)
+            theirs: list[Step] = []
             score = take_turn(rules.game, dice[at], by_policy(rules.game, policy, dice[at]), theirs)
             for step in theirs:
                 say(f"  {': '.join(step_in_words(rules.game, step))}")
@@ -117,15 +120,15 @@ def _your_turn(coach: Coach, remarks: bool, dice: np.random.Generator, steps: li
     """
     words = words_of(coach.game)
 
-    def choose(position: Position) -> Move | None:
-        say_position(coach.game, position)
-        if len(position.moves) < 2:
-            move = next(iter(position.moves), None)
-            say(coach.remark(position, move), wrapped=True)
+    def choose(state: ThrownState) -> Move | None:
+        say_state(coach.game, state)
+        if len(state.moves) < 2:
+            move = next(iter(state.moves), None)
+            say(coach.remark(state, move), wrapped=True)
             return move
-        move = _ask_move(coach, position)
+        move = _ask_move(coach, state)
         if remarks:
-            say(f"Coach: {coach.remark(position, move)}", wrapped=True, colour=coach.colour(position, move))
+            say(f"Coach: {coach.remark(state, move)}", wrapped=True, colour=coach.colour(state, move))
         return move
 
     if remarks:
@@ -139,11 +142,11 @@ def _your_turn(coach: Coach, remarks: bool, dice: np.random.Generator, steps: li
     return score
 
 
-def _ask_move(coach: Coach, position: Position) -> Move:
+def _ask_move(coach: Coach, state: ThrownState) -> Move:
     """Ask the person for a move until it is a legal one."""
     words = words_of(coach.game)
     by_typed: dict[Hashable, dict[str, Move]] = {}  # moves typed alike differ in the number of dice thrown next
-    for move in position.moves:
+    for move in state.moves:
         by_typed.setdefault(words.typed_as(move.action), {})[str(move.dice)] = move
     while True:
         typed = _read(words.prompt)
@@ -151,9 +154,9 @@ def _ask_move(coach: Coach, position: Position) -> Move:
         if understood in by_typed:
             break
         if typed in HELP:
-            say(f"You can {moves_in_words(coach.game, position, position.moves, '; ')}.", wrapped=True)
+            say(f"You can {moves_in_words(coach.game, state, state.moves, '; ')}.", wrapped=True)
         elif typed in HINT:
-            say(f"Hint: {coach.remark(position, coach.choice(position).best[0])}", wrapped=True)
+            say(f"Hint: {coach.remark(state, coach.choice(state).best[0])}", wrapped=True)
         else:
             say(f"This is not one of your moves. {CAN_BE_TYPED}", wrapped=True)
     by_dice = by_typed[understood]

@@ -1,4 +1,4 @@
-"""A turn played throw by throw by any player, a round in progress, and both in words."""
+"""Play a turn throw by throw, keep the scores of a round in progress, and describe both in words."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -12,17 +12,17 @@ from stb_gym.rounds import TIES, Round, ScoresSoFar
 from stb_gym.solver import Move, legal_moves
 from stb_gym.words import drawn_dice, words_of
 
-Throw = int | Sequence[int]  # given dice: their sum where only the sum matters, or their faces
+Throw = int | Sequence[int]  # given dice: their faces, or their sum where only the sum matters
 Dice = np.random.Generator | Iterator[Throw]
 
 
-class Position(NamedTuple):
-    """An afterstate and a throw, at which a player chooses a move.
+class ThrownState(NamedTuple):
+    """A state as a player sees it, with the legal moves.
 
     Attributes:
-        progress, dice: the afterstate.
+        progress, dice: the afterstate before the throw.
         faces: the faces of the dice, in the order in which they fell.
-        roll: what the rules see of the throw.
+        roll: the roll that the rules make of the faces.
         moves: the legal moves, lowest action first.
     """
 
@@ -33,19 +33,19 @@ class Position(NamedTuple):
     moves: list[Move]
 
 
-Choose = Callable[[Position], Move | None]
+Choose = Callable[[ThrownState], Move | None]
 
 
 class Step(NamedTuple):
-    """A position and the move made there, or None if there is no legal move."""
+    """A state and the move made there, or None if there is no legal move."""
 
-    position: Position
+    state: ThrownState
     move: Move | None
 
     @property
-    def leaves(self) -> tuple[int, int]:
+    def afterstate(self) -> tuple[int, int]:
         """The afterstate (progress, dice) after the move; 0 dice if the turn is over."""
-        return (self.position.progress, 0) if self.move is None else (self.move.progress, self.move.dice)
+        return (self.state.progress, 0) if self.move is None else (self.move.progress, self.move.dice)
 
 
 def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
@@ -54,14 +54,14 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
     Args:
         game: the rules.
         dice: a generator that throws the dice, or an iterator of given throws. The turn stops where those run out.
-        choose: returns one of the moves of a position, or None if there is none.
+        choose: returns one of the legal moves, or None if there is none.
         steps: an empty list, filled with the steps of the turn.
 
     Returns:
         The final score in points.
 
     Raises:
-        ValueError: if a given throw is impossible at its position.
+        ValueError: if a given throw is impossible at its state.
     """
     progress, left = game.start()
     while left > 0:
@@ -77,9 +77,9 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
             raise ValueError(f"the throw at {game.describe_afterstate(progress, left)}: {error}") from None
         assert roll is not None
         faces = (throw,) if isinstance(throw, int | np.integer) else tuple(throw)
-        position = Position(progress, left, faces, roll, legal_moves(game, progress, left, roll))
-        move = choose(position)
-        steps.append(Step(position, move))
+        state = ThrownState(progress, left, faces, roll, legal_moves(game, progress, left, roll))
+        move = choose(state)
+        steps.append(Step(state, move))
         if move is None:
             break
         progress, left = move.progress, move.dice
@@ -87,40 +87,40 @@ def take_turn(game: Game, dice: Dice, choose: Choose, steps: list[Step]) -> int:
 
 
 def goes_on_at(game: Game, steps: Sequence[Step]) -> str:
-    """Return the afterstate, in words, at which the given throws ran out; "" if the turn is over."""
-    progress, dice = steps[-1].leaves if steps else game.start()
+    """Describe the afterstate at which the given throws ran out; return "" if the turn is over."""
+    progress, dice = steps[-1].afterstate if steps else game.start()
     return game.describe_afterstate(progress, dice) if dice else ""
 
 
 def step_in_words(game: Game, step: Step) -> tuple[str, str, str]:
     """Return the dice, the move and the afterstate it leads to."""
-    position, move = step
+    state, move = step
     return (
-        words_of(game).throw(position.faces),
-        moves_in_words(game, position, [move]),
-        game.describe_afterstate(*step.leaves),
+        words_of(game).throw(state.faces),
+        moves_in_words(game, state, [move]),
+        game.describe_afterstate(*step.afterstate),
     )
 
 
-def moves_in_words(game: Game, position: Position, moves: Sequence[Move | None], separator: str = " or ") -> str:
-    """Return moves at a position in words; None is "no move"."""
-    texts = [game.describe_move(move.action, move.dice > 0, position.roll) if move else "no move" for move in moves]
+def moves_in_words(game: Game, state: ThrownState, moves: Sequence[Move | None], separator: str = " or ") -> str:
+    """Return moves at a state in words; None is "no move"."""
+    texts = [game.describe_move(move.action, move.dice > 0, state.roll) if move else "no move" for move in moves]
     return separator.join(texts)
 
 
-def say_position(game: Game, position: Position) -> None:
-    """Print a position and, at a terminal, its dice."""
+def say_state(game: Game, state: ThrownState) -> None:
+    """Print a state and, at a terminal, its dice."""
     words = words_of(game)
-    say(f"\n{words.text(position.progress, position.dice, position.faces)}")
-    if at_terminal() and position.faces:
-        say(drawn_dice(position.faces))
+    say(f"\n{words.text(state.progress, state.dice, state.faces)}")
+    if at_terminal() and state.faces:
+        say(drawn_dice(state.faces))
 
 
 # Rounds
 
 
-def contest(rules: Round) -> str:
-    """Return the rules of a round in words."""
+def round_in_words(rules: Round) -> str:
+    """Describe the rules of a round."""
     perfect = words_of(rules.game).score(perfect_score(rules.game))
     sudden = f", whoever ends with {perfect} wins at once" if rules.shut_wins else ""
     best = "highest" if rules.game.more_is_better else "lowest"
@@ -154,7 +154,7 @@ class RoundState:
 
     @property
     def scores_so_far(self) -> ScoresSoFar:
-        """The scores so far as the next player sees them."""
+        """The scores so far, as the next player sees them."""
         after = self.rules.players - 1 - self.seat
         if not self.scores:
             return ScoresSoFar(None, 0, after)

@@ -1,4 +1,4 @@
-"""Turns and rounds of strategies and policies: played, replayed with given dice, printed, or drawn as a film."""
+"""Play turns and rounds by strategies and policies, replay given dice, and print or draw what is played."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -18,13 +18,13 @@ from stb_gym.solving import solve, strategy
 from stb_gym.terminal.coach import Coach, RoundCoach, coach_alone
 from stb_gym.terminal.turns import (
     Choose,
-    Position,
     RoundState,
     Step,
     Throw,
+    ThrownState,
     goes_on_at,
     moves_in_words,
-    say_position,
+    say_state,
     seat_names,
     step_in_words,
     take_turn,
@@ -36,7 +36,7 @@ PALETTE_SIZE = 48  # colours of a picture
 
 
 def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> Choose:
-    """Return a function that chooses the moves of a turn played alone, in boxes of any size.
+    """Return a function that chooses the moves of a strategy or a policy in a turn played alone.
 
     Args:
         coach: the coach of the turn, who also plays "optimal".
@@ -47,7 +47,7 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
         ValueError: if the strategy is unknown, the policy does not fit the game, or the game is too large for it.
     """
     if isinstance(plays, str) and plays == "optimal":
-        return lambda position: next(iter(coach.choice(position).best), None)
+        return lambda state: next(iter(coach.choice(state).best), None)
     return by_policy(coach.game, strategy(coach.game, plays) if isinstance(plays, str) else plays, random)
 
 
@@ -59,33 +59,33 @@ def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generat
     """
     if isinstance(policy, RulePolicy):
 
-        def probabilities(position: Position) -> FloatArray:
-            return policy.probabilities(position.moves)
+        def probabilities(state: ThrownState) -> FloatArray:
+            return policy.probabilities(state.moves)
     else:
         tables = compile_game(game)
         weights, _ = pair_weights(tables, policy)
 
-        def probabilities(position: Position) -> FloatArray:
-            state = tables.find_state(position.progress, position.dice, position.roll)
-            return weights[np.array(tables.pairs_of(state))]
+        def probabilities(state: ThrownState) -> FloatArray:
+            pairs = tables.pairs_of(tables.find_state(state.progress, state.dice, state.roll))
+            return weights[np.array(pairs)]
 
-    def choose(position: Position) -> Move | None:
-        moves = position.moves
-        return moves[random.choice(len(moves), p=probabilities(position))] if moves else None
+    def choose(state: ThrownState) -> Move | None:
+        moves = state.moves
+        return moves[random.choice(len(moves), p=probabilities(state))] if moves else None
 
     return choose
 
 
-class Turn(NamedTuple):
-    """A turn that was played, with the coach who values its moves.
+class PlayedTurn(NamedTuple):
+    """A turn that was played.
 
     Attributes:
         name: the name of the player.
-        coach: the coach of the turn.
+        coach: the coach, who values its moves.
         steps: the throws and moves.
         score: the final score.
-        opening: the situation before the turn, in words.
-        end: the end of the turn and, if it is over, of the round, in words.
+        opening: a line about the situation before the turn.
+        end: a line about the end of the turn and, if it is over, of the round.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Turn(NamedTuple):
     end: str
 
 
-def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> Turn:
+def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Sequence[Throw]) -> PlayedTurn:
     """Play a turn alone.
 
     Args:
@@ -106,48 +106,53 @@ def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Se
         dice: the generator of the throws, or given throws in order, of which the turn may need fewer.
 
     Raises:
-        ValueError: if a given throw is impossible at its position.
+        ValueError: if a given throw is impossible at its state.
     """
-    words, steps = words_of(coach.game), list[Step]()
+    words = words_of(coach.game)
+    steps: list[Step] = []
     throws = dice if isinstance(dice, np.random.Generator) else iter(dice)
     score = take_turn(coach.game, throws, choose, steps)
     at = goes_on_at(coach.game, steps)
     end = f"needs more throws at {at}" if at else f"ends with {words.score(score)}"
-    return Turn(name, coach, steps, score, f"{name} plays {words.introduction()}", f"{name} {end}.")
+    return PlayedTurn(name, coach, steps, score, f"{name} plays {words.introduction()}", f"{name} {end}.")
 
 
-def play_together(rules: Round, players: Sequence[tuple[str, str | Policy]], seeds: Sequence[int]) -> Iterator[Turn]:
-    """Play rounds, and value each move against the best response to the other players.
+def play_together(
+    rules: Round, players: Sequence[tuple[str, str | Policy]], seeds: Sequence[int]
+) -> Iterator[PlayedTurn]:
+    """Play rounds; each move is valued against the best response to the other players.
 
     Args:
         rules: the rules of the rounds.
-        players: in turn order, the name to show and a strategy, or the policy of one who ignores the other scores.
+        players: in turn order, the name to show and a strategy, or a policy, which ignores the other scores.
         seeds: the seed of every round; the same seed throws the same dice.
 
     Returns:
-        The turns of all rounds, played one by one.
+        An iterator that plays the turns of all rounds, one by one.
 
     Raises:
         ValueError: if a strategy is unknown or does not fit the game.
     """
-    lineup, names = [plays for _, plays in players], seat_names(players)
-    evaluation, words = rules.evaluate(lineup), words_of(rules.game)
+    strategies = [plays for _, plays in players]
+    names = seat_names(players)
+    evaluation = rules.evaluate(strategies)
     coaches = [RoundCoach(evaluation, seat) for seat in range(rules.players)]
 
-    def turns() -> Iterator[Turn]:
+    def turns() -> Iterator[PlayedTurn]:
         for seed in seeds:
             state = RoundState(rules, names)
             while not state.is_over:
                 seat, coach = state.seat, coaches[state.seat].at(state.scores_so_far)
-                opening, steps = f"{names[seat]} ({state.situation})", list[Step]()
+                opening = f"{names[seat]} ({state.situation})"
                 dice, choices = (np.random.default_rng([seed, use, seat]) for use in (0, 1))
-                choose = by_policy(rules.game, rules.policy(lineup[seat], state.scores_so_far), choices)
+                choose = by_policy(rules.game, rules.policy(strategies[seat], state.scores_so_far), choices)
+                steps: list[Step] = []
                 score = take_turn(rules.game, dice, choose, steps)
                 state.scores.append(score)
-                end = f"{names[seat]} ends with {words.score(score)}."
+                end = f"{names[seat]} ends with {words_of(rules.game).score(score)}."
                 if state.is_over:
                     end += f" Best: {state.leaders}."
-                yield Turn(names[seat], coach, steps, score, opening, end)
+                yield PlayedTurn(names[seat], coach, steps, score, opening, end)
 
     return turns()
 
@@ -159,7 +164,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
     Args:
         game: the rules.
         policy: the name of a strategy, or a policy [N]; one with probabilities draws with seed 0.
-        rolls: every throw of the turn: the sum of its dice where only the sum matters, or their faces.
+        rolls: every throw of the turn: its faces, or their sum where only the sum matters.
         objective: the objective of the turn, see `stb_gym.solve`.
 
     Returns:
@@ -179,26 +184,22 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
     coach = coach_alone(solve(game, objective))
     steps = play("the policy", coach, chooser(coach, policy, np.random.default_rng(0)), rolls).steps
     if (at := goes_on_at(game, steps)) or len(steps) < len(rolls):
-        stands = f"goes on at {at}" if at else "is over"
-        raise ValueError(f"the turn {stands} after {len(steps)} of {len(rolls)} rolls")
-    rows = []
-    for step, event in zip(steps, coach.account(steps).events, strict=True):
-        _, plays, leaves = step_in_words(game, step)
-        rows.append(
-            {
-                "roll": game.describe_roll(step.position.roll),
-                "plays": plays,
-                "leaves": leaves,
-                "best": moves_in_words(game, step.position, coach.choice(step.position).best or [None]),
-                "loss": coach.loss(*step),
-                "luck": event.changes["luck"],
-                "value": coach.perfect.objective.sign * coach.utility(*step.leaves) + 0.0,
-            }
-        )
-    return {name: [row[name] for row in rows] for name in rows[0]}
+        what = f"goes on at {at}" if at else "is over"
+        raise ValueError(f"the turn {what} after {len(steps)} of {len(rolls)} rolls")
+    _, plays, leaves = zip(*(step_in_words(game, step) for step in steps), strict=True)
+    sign = coach.perfect.objective.sign
+    return {
+        "roll": [game.describe_roll(step.state.roll) for step in steps],
+        "plays": list(plays),
+        "leaves": list(leaves),
+        "best": [moves_in_words(game, step.state, coach.choice(step.state).best or [None]) for step in steps],
+        "loss": [coach.loss(*step) for step in steps],
+        "luck": [event.changes["luck"] for event in coach.account(steps).events],
+        "value": [sign * coach.utility(*step.afterstate) + 0.0 for step in steps],
+    }
 
 
-def show(turn: Turn, pause: float = 0) -> None:
+def show(turn: PlayedTurn, pause: float = 0) -> None:
     """Print a turn move by move.
 
     Args:
@@ -208,9 +209,9 @@ def show(turn: Turn, pause: float = 0) -> None:
     coach = turn.coach
     opening = f"{turn.opening}. {coach.unit.value(coach.start)} {coach.unit.heading} with perfect play."
     say(opening, wrapped=True)
-    for position, move in turn.steps:
-        say_position(coach.game, position)
-        say(coach.remark(position, move), wrapped=True, colour=coach.colour(position, move))
+    for state, move in turn.steps:
+        say_state(coach.game, state)
+        say(coach.remark(state, move), wrapped=True, colour=coach.colour(state, move))
         time.sleep(pause)
     say(f"\n{turn.end}\n{coach.account(turn.steps).sentence}", wrapped=True)
 
@@ -222,20 +223,21 @@ class Frame(NamedTuple):
     seconds: float
 
 
-def frames(turn: Turn) -> Iterator[Frame]:
+def frames(turn: PlayedTurn) -> Iterator[Frame]:
     """Draw the pictures of a film of a turn: every throw, every move with its loss, and the end."""
-    words, coach = words_of(turn.coach.game), turn.coach
+    coach = turn.coach
+    words = words_of(coach.game)
 
     def frame(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
         value = f"{turn.name}; perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
         return Frame(below(picture, [value, line]), seconds)
 
-    for number, (position, move) in enumerate(turn.steps, 1):
-        progress, remark = position.progress, coach.remark(position, move)
-        picture = words.picture(progress, position.dice, position.faces, f"throw {number}")
-        yield frame(picture, coach.choice(position).utility, "" if move else remark, THROWN)
+    for number, (state, move) in enumerate(turn.steps, 1):
+        remark = coach.remark(state, move)
+        picture = words.picture(state.progress, state.dice, state.faces, f"throw {number}")
+        yield frame(picture, coach.choice(state).utility, "" if move else remark, THROWN)
         if move is not None:
-            plays = moves_in_words(coach.game, position, [move])
+            plays = moves_in_words(coach.game, state, [move])
             picture = words.picture(move.progress, move.dice, (), plays)
             yield frame(picture, coach.utility(move.progress, move.dice), remark, MOVED)
     sentence = coach.account(turn.steps).sentence
@@ -243,7 +245,7 @@ def frames(turn: Turn) -> Iterator[Frame]:
 
 
 def write_film(path: str | Path, film: list[Frame]) -> None:
-    """Write a film that repeats for ever.
+    """Write a film that repeats.
 
     Args:
         path: the file, such as one that ends in .gif, which is written whole or not at all.

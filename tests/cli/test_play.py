@@ -20,20 +20,6 @@ def printed(run, monkeypatch):
     return play
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize(
-    "words",
-    [
-        "play threes",
-        "play threes --against random",
-        "watch threes --policy random",
-        "watch threes --together --policy random,worst",
-    ],
-)
-def test_without_a_seed_the_dice_differ(words, printed):
-    assert printed(words) != printed(words)
-
-
 @pytest.mark.parametrize(
     "words",
     [

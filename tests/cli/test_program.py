@@ -7,13 +7,12 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from itertools import product
-from unittest.mock import MagicMock, patch
+from unittest.mock import MagicMock
 
 import pytest
 
 from stb_gym import ShutTheBox, Threes, __version__, register_game, save_policy, strategy
-from stb_gym.cli import main, play
-from stb_gym.cli.rounds import par
+from stb_gym.cli import main
 from stb_gym.games import rule
 from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
@@ -124,7 +123,7 @@ def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run,
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
     assert run("hardness shut-the-box --tiles 15")[0] == 0
     assert run("simulate threes --dice 1 --faces 9 --policy random --turns 5000")[0] == 0
-    assert run(f"evaluate threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
+    assert run(f"measure threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
     shown = [bar.args[:3] for bar in bars.call_args_list]
     words = {"positions found", "moves described", "scores so far solved", "seats of a round solved"}
     words |= {"boards solved", "boards evaluated", "turns played", "turns simulated"}
@@ -132,14 +131,6 @@ def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run,
     assert all(total is not None and unit for _, total, unit in shown)
     Round(Threes(dice=1, faces=8)).solve()
     assert len(bars.call_args_list) == len(shown)  # the library itself shows nothing
-
-
-def test_a_warning_comes_before_a_large_page_is_made(run, monkeypatch, tmp_path):
-    monkeypatch.setattr(play, "LARGE_PAGE", 100)
-    monkeypatch.setattr(play, "explorer_page", lambda *_: "")
-    assert run(f"explore threes --dice 1 --out {tmp_path}/page.html")[2] == ""
-    _, _, warning = run(f"explore threes --out {tmp_path}/page.html")
-    assert warning == "stb-gym: the page will have about 0.0 MB\n"
 
 
 # Processes
@@ -156,8 +147,7 @@ def test_a_terminal_without_box_drawing_gets_lookalikes(monkeypatch):
 WRITES_FOR_EVER = """
 import sys, time
 from pathlib import Path
-from stb_gym.cli import main, play
-from stb_gym.cli.rounds import par
+from stb_gym.cli import main
 
 def write(path, content):
     print("writing", file=sys.stderr, flush=True)
@@ -210,8 +200,3 @@ def test_a_reader_that_is_not_there_causes_no_traceback(words, shell):
     command = ["bash", "-c", shell, "bash", *STB_GYM, *words.split()]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
-
-
-def test_par_refuses_a_strategy_before_it_solves():
-    with patch("stb_gym.rounds.Round.solve", side_effect=AssertionError), pytest.raises(ValueError, match="nan"):
-        par(Threes(), policy=("nan",))

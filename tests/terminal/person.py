@@ -1,4 +1,4 @@
-"""A person who plays: at a pseudo-terminal, or typing lines without one; and positions in a person's words."""
+"""A person who plays: at a pseudo-terminal, or typing lines without one; and states in a person's words."""
 
 import os
 import select
@@ -8,7 +8,7 @@ import time
 
 from stb_gym.games import locate
 from stb_gym.solver import legal_moves
-from stb_gym.terminal.turns import Position
+from stb_gym.terminal.turns import ThrownState
 from tests import PATIENCE
 
 STB_GYM = [sys.executable, "-m", "stb_gym"]
@@ -41,7 +41,7 @@ def sit_down(*arguments, keys):
         os.close(ours)
 
 
-def position_at(game, **where):
-    """Return the position that a person's words name."""
+def state_at(game, **where):
+    """Return the state that a person's words name."""
     progress, dice, roll = locate(game, where)
-    return Position(progress, dice, (), roll, legal_moves(game, progress, dice, roll))
+    return ThrownState(progress, dice, (), roll, legal_moves(game, progress, dice, roll))

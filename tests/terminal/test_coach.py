@@ -10,7 +10,7 @@ from stb_gym.games import rolls
 from stb_gym.rounds import TIES, Round, ScoresSoFar
 from stb_gym.solver import compile_game, legal_moves
 from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
-from stb_gym.terminal.turns import Position, RoundState, take_turn
+from stb_gym.terminal.turns import RoundState, ThrownState, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
 from tests.twins import MostThrees
@@ -36,11 +36,11 @@ def test_luck_averages_to_zero_at_every_state(game, solved):
     coaches.append(RoundCoach(rules.evaluate(["random", "random", "optimal"]), 1).at(standing))
     for progress, dice in zip(tables.progress.tolist(), tables.dice.tolist(), strict=True):
         table = rolls(game, dice)
-        positions = [
-            Position(progress, dice, (), roll, legal_moves(game, progress, dice, roll)) for roll in table.shown
+        states = [
+            ThrownState(progress, dice, (), roll, legal_moves(game, progress, dice, roll)) for roll in table.shown
         ]
         for coach in coaches:
-            luck = [coach.choice(position).utility - coach.utility(progress, dice) for position in positions]
+            luck = [coach.choice(state).utility - coach.utility(progress, dice) for state in states]
             assert table.counts @ luck / table.counts.sum() == pytest.approx(0, abs=1e-12)
 
 
@@ -56,8 +56,8 @@ def wins(ties, scores, player):
 )
 def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties, shut_wins):
     rules, random = Round(game, 3, ties, shut_wins), np.random.default_rng(2)
-    lineup = ["random", "optimal", strategy(game, "worst")]
-    evaluation, turns_played = rules.evaluate(lineup), set()
+    strategies = ["random", "optimal", strategy(game, "worst")]
+    evaluation, turns_played = rules.evaluate(strategies), set()
     for seat in range(3):
         coach = RoundCoach(evaluation, seat)
         for number in range(8):
@@ -80,7 +80,7 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
     assert (min(turns_played) < 3) == shut_wins
 
 
-def test_plus_is_good_for_the_player_where_fewer_points_are_better_and_where_more_are(solved):
+def test_plus_is_good_for_the_player_whether_fewer_or_more_points_are_better(solved):
     for game in (ShutTheBox(), MostThrees()):
         unit = coach_alone(solved(game)).unit
         assert [unit.change(each) for each in (1.5, -0.25, -0.001, 0.0)] == ["+1.50", "-0.25", "0.00", "0.00"]

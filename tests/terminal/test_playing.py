@@ -1,14 +1,12 @@
 """A person's turns and rounds: whole sessions, seeds, opponents, and the ways to leave."""
 
-import os
-import re
 import shlex
 import subprocess
 from functools import partial
 
 import pytest
 
-from stb_gym import ShutTheBox, Threes, strategy
+from stb_gym import ShutTheBox, Threes
 from stb_gym.large import solve_large
 from stb_gym.rounds import Round, ScoresSoFar
 from stb_gym.terminal import play_alone, play_round
@@ -49,23 +47,6 @@ ROUNDS = {
 def test_a_round(name, printed, snapshot):
     *rest, lines = ROUNDS[name]
     assert printed(partial(play_round, *rest), *lines) == snapshot
-
-
-def test_opponents_play_their_strategy_at_the_standing_they_meet(printed):
-    game, met = Threes(), []
-
-    def standing_dependent(tables, standing):
-        met.append(standing)
-        return strategy(game, "take-all" if standing.after else "worst")
-
-    opponents = [("robot", standing_dependent), ("robot", standing_dependent)]
-    seen = printed(partial(play_round, Round(game, 3), opponents, 1, False, 1), "5")
-    mine, robot, _ = (int(score) for score in re.findall(r"^(?:You end with|  )\s*(\d+) point", seen, re.MULTILINE))
-    assert met[-2] == ScoresSoFar(mine, 1, 1)
-    assert met[-1] == ScoresSoFar(min(mine, robot), 1 + (mine == robot), 0)
-    takes_all, worst = (seen.partition(f"robot (seat {seat}) (")[2].partition("\n\n")[0] for seat in (2, 3))
-    assert "keep 5" in takes_all
-    assert "keep 1 " in worst
 
 
 @pytest.mark.parametrize(
@@ -110,12 +91,3 @@ def test_without_a_terminal_one_game_is_played_as_far_as_it_is_typed(shell, ends
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith(ends)
-
-
-@pytest.mark.nightly
-def test_a_terminal_without_frames_for_the_tiles_shows_their_numbers():
-    environment = os.environ | {"PYTHONIOENCODING": "latin-1"}
-    words = [*STB_GYM, "play", "shut-the-box", "--seed", "1"]
-    done = subprocess.run(words, input="", capture_output=True, text=True, timeout=PATIENCE, env=environment)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "| 8 || 9 |" in done.stdout

@@ -2,13 +2,12 @@
 
 import json
 from pathlib import Path
-from typing import Any
 
-from stb_gym.cli.turn import MISTAKES, heading
+from stb_gym.cli.answers import Answer
+from stb_gym.cli.policies import measured
 from stb_gym.console import say
 from stb_gym.files import from_json, read_text, reading
 from stb_gym.games import Game
-from stb_gym.measure import mistakes_in_json
 from stb_gym.text import TextGame
 
 
@@ -22,14 +21,20 @@ def ask(game: Game, *, objective: str = "score", names: int | None = None, moves
         objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         names: Name tiles or faces by other words, drawn by this seed.
         moves: List the legal moves in every question.
+
+    Raises:
+        ValueError: if there is nothing to ask.
     """
-    for question in TextGame(game, objective, seed=names, list_moves=moves).questions():
+    questions = list(TextGame(game, objective, seed=names, list_moves=moves).questions())
+    if not questions:
+        raise ValueError(f"there is nothing to ask about {game}: no position has more than one legal move")
+    for question in questions:
         say(json.dumps(question))
 
 
 def grade(
     game: Game, *, answers: Path, objective: str = "score", names: int | None = None, moves: bool = False
-) -> dict[str, Any]:
+) -> Answer:
     """Measure the answers of a language model exactly.
 
     Print how much they lose, and which are illegal, name no action or are missing.
@@ -45,8 +50,7 @@ def grade(
     pairs = []
     with reading(answers):
         for number, line in enumerate(read_text(answers).split("\n"), 1):
-            entries = from_json(line) if line.strip() else {"answer": None}
-            match entries:
+            match from_json(line) if line.strip() else {"answer": None}:
                 case {"answer": None}:
                     pass
                 case {"id": str(identity), "answer": str(answer)}:
@@ -54,6 +58,5 @@ def grade(
                 case _:
                     raise ValueError(f"line {number} is not an object with the texts id and answer")
     found = TextGame(game, objective, seed=names, list_moves=moves).grade(pairs)
-    mistakes = mistakes_in_json(found.evaluation, MISTAKES)
-    about = heading(game, found.evaluation.optimum.objective)
-    return about | {"answers": str(answers), **found.summary(), "mistakes": mistakes}
+    sentence = "Playing {game}, these answers lose {regret}{unit} per turn against perfect play."
+    return measured(sentence, found.evaluation, numbers=found.summary(), answers=str(answers))
