@@ -110,7 +110,7 @@ def test_more_points_are_better_rewarded_where_they_are_better():
     policy = solve(game).policy
     _, _, reward, info = play(env, lambda observation: policy[env.find_states(observation)], 2)
     assert reward == info["final_score"] > 0
-    env.reset(seed=0, options={"progress": 3, "dice": 1})
+    env.reset(seed=0, options={"points": 3, "dice": 1})
     _, reward, _, _, info = env.step(int(env.action_masks().argmin()))
     assert (reward, info["final_score"], info["illegal_action"]) == (0, 0, True)  # the worst there is
 
