@@ -6,8 +6,9 @@
   the dice and plays optimally for the estimate; `baselines`: policies that need no learning.
 - `sb3`: agents of stable-baselines3 and sb3-contrib, stock and tuned.
 - `self_play`: the opponents of a learner in rounds.
-- `common`: the protocol of a learner, and what the learners share.
-- `presets`: the algorithms, the named tasks and the configuration of a run; the settings are in `presets.toml`.
+- `common`: the interface of a learner, and what the learners share.
+- `registry`: the learners by name.
+- `presets`: the named tasks and the configuration of a run; the settings are in `presets.toml`.
 
 They are used from a clone (`python -m training.train ...`) and are not part of the installed package.
 """

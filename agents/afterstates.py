@@ -67,7 +67,7 @@ class AfterstatesSettings:
     """Whether the predicted effect of the roll is subtracted from targets."""
 
 
-class Moves(NamedTuple):
+class LegalMoves(NamedTuple):
     """The M legal moves at B positions, position by position.
 
     Attributes:
@@ -104,18 +104,10 @@ class Experience(NamedTuple):
 
 
 class Afterstates(Learner):
-    """Learns the values of afterstates by temporal differences; see the module.
+    """Learns the values of afterstates by temporal differences; see the module and `Learner`.
 
-    Args:
-        envs: a vector environment in SAME_STEP mode with `afterstates` and `afterstate_space`, as stb_gym's have.
-        settings: the settings.
-        seed: seeds the environment, the network and the exploration.
-        device: the torch device of the network.
-
-    Attributes:
-        num_steps: see `Learner`.
-        figures: the loss, the variance of the predicted effects of rolls (in units of the scaled rewards) and the
-            learning rate.
+    Its environment has `afterstates` and `afterstate_space`, as those of stb_gym have. Its figures are the loss, the
+    variance of the predicted effects of rolls (in units of the scaled rewards) and the learning rate.
 
     Raises:
         ValueError: if the environment has no `afterstates`, or is not in SAME_STEP mode.
@@ -129,13 +121,18 @@ class Afterstates(Learner):
         1024
     """
 
+    settings_class = AfterstatesSettings
+    title = "network of afterstates, `agents/afterstates.py`"
+    method = "temporal differences over afterstates, by a network"
+    source = "Tesauro (1995), Sutton and Barto (2018, 6.8)"
+    plays_rounds = True
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 
     def __init__(self, envs: VectorEnv, settings: AfterstatesSettings, seed: int = 0, device: str = "cpu"):
         if not hasattr(envs, "afterstates"):
             raise ValueError("the learner `afterstates` needs an environment with the method `afterstates`")
-        self.settings = settings
+        super().__init__(envs, settings, seed, device)
         self._device = torch.device(device)
         self._afterstates = envs.afterstates
         space = envs.afterstate_space  # type: ignore[attr-defined]
@@ -150,8 +147,6 @@ class Afterstates(Learner):
         self._throws = np.zeros(most_dice + 1)
         self._roll_sums = np.zeros((most_dice + 1, space.shape[0] - 1))
         self._scale = float(np.finfo(np.float32).tiny)
-        self.num_steps = 0
-        self.figures: dict[str, float] = {}
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
@@ -164,7 +159,7 @@ class Afterstates(Learner):
                 targets = last.reward + np.where(last.continues, moves.value, 0)
                 self._fit(last, targets, self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
 
-    def _look(self, observations: Array) -> Moves:
+    def _look(self, observations: Array) -> LegalMoves:
         """Return the legal moves at observations [B, ...], each with at least one, and the best of them."""
         rows, inverse = unique_rows(observations)
         position, action, afterstate = self._afterstates(observations[rows])
@@ -172,9 +167,9 @@ class Afterstates(Learner):
         number = np.bincount(position, minlength=len(rows))
         first = number.cumsum() - number
         best = np.lexsort((-value, position))[first]  # the first of equal ones, as the order is stable
-        return Moves(action, afterstate, first[inverse], number[inverse], best[inverse], value[best][inverse])
+        return LegalMoves(action, afterstate, first[inverse], number[inverse], best[inverse], value[best][inverse])
 
-    def _play(self, moves: Moves) -> Experience:
+    def _play(self, moves: LegalMoves) -> Experience:
         """Make the best move in every environment, or with probability `exploration` a random one."""
         explores, which = self._random.random((2, len(moves.first)))
         random_move = moves.first + (which * moves.number).astype(np.int64)

@@ -1,8 +1,8 @@
 """Certainty equivalence: estimate the dice from the rolls seen so far, and play optimally for that estimate.
 
-    probability(roll | state) = times it was rolled / rolls at the afterstate
-    value(state)  = max over legal actions of value(next state), or the reward if there is none
-    value(state) = sum over rolls of probability(roll | state) x value(state of the roll)
+    probability(roll | afterstate) = times it was rolled / all rolls at the afterstate
+    value(state)      = max over legal actions of value(their afterstates), or the reward if there is none
+    value(afterstate) = sum over rolls of probability(roll | afterstate) x value(state of the roll)
 
 Every roll counts once before it was ever seen (Laplace's rule of succession). See Kumar and Varaiya, "Stochastic
 systems: estimation, identification and adaptive control", 1986. The learner uses the rules of moves and the rewards,
@@ -42,13 +42,7 @@ class CertaintyEquivalenceSettings:
 
 
 class CertaintyEquivalence(Learner):
-    """Estimates the dice from the rolls it has seen and plays optimally for that estimate.
-
-    Args:
-        envs: the vector environment, in SAME_STEP mode.
-        settings: the settings.
-        seed: seeds the dice and the exploration.
-        device: not used, as there is no network.
+    """Estimates the dice from the rolls it has seen and plays optimally for that estimate; see `Learner`.
 
     Raises:
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
@@ -62,17 +56,21 @@ class CertaintyEquivalence(Learner):
         10240
     """
 
+    settings_class = CertaintyEquivalenceSettings
+    title = "certainty equivalence"
+    method = "estimate the rolls of each afterstate, play optimally for the estimate"
+    source = "Kumar and Varaiya (1986)"
+    needs_tables = True
     WEIGHTS = ("_counts",)
     SAVED = ("num_steps", "_counts", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
-        self._envs, self._settings = envs, settings
+        super().__init__(envs, settings, seed, device)
+        self._envs = envs
         self._tables = tables = envs.transitions.tables
         self._counts = np.ones(tables.num_states, np.int64)  # of the state's roll at its afterstate
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
-        self.num_steps = 0
-        self.figures: dict[str, float] = {}
         self._count(envs.states)
         self._solve()
 
@@ -86,7 +84,7 @@ class CertaintyEquivalence(Learner):
                 explores, fraction = self._random.random((2, len(states)))
                 pairs = tables.pair_start[states] + (fraction * tables.choices[states]).astype(np.int64)
                 random_actions, greedy = tables.pair_action[pairs], self._greedy[states]
-                actions = np.where(explores < self._settings.exploration, random_actions, greedy)
+                actions = np.where(explores < self.settings.exploration, random_actions, greedy)
                 _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
                 self._count(tables.find_states(next_observation[terminated | truncated]))
                 self._count(self._envs.states)  # where a turn is over, of the first roll of the next one

@@ -1,10 +1,10 @@
-"""What all learners share: their protocol, running episodes, equal rows of a batch, and observations in unary."""
+"""What all learners share: their interface, running episodes, distinct rows of a batch, and observations in unary."""
 
 import json
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -13,7 +13,6 @@ from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 from pydantic import Field
 
-import stb_gym
 from stb_gym.arrays import IntArray
 
 VectorEnv = gym.vector.VectorEnv[Any, Any, Any]
@@ -35,7 +34,7 @@ class Stored:
             `state_dict`.
     """
 
-    SAVED: tuple[str, ...]
+    SAVED: ClassVar[tuple[str, ...]]
 
     def state_dict(self) -> State:
         """Return the state as tensors and plain Python values; it is valid until the object changes."""
@@ -68,15 +67,59 @@ def _stored(value: Any) -> Any:
 class Learner(Stored, ABC):
     """An agent that learns by playing a vector environment.
 
+    The attributes of the class say what the learner is and what it needs; `agents.registry.LEARNERS` lists all classes.
+
+    Args:
+        envs: the environment, as `make_envs` returns it.
+        settings: an object of `settings_class`.
+        seed: seeds the environment, the networks and the exploration.
+        device: the torch device of the networks, if there are any. The numbers of a seed may differ between devices.
+
     Attributes:
+        settings_class: the class of the settings, a dataclass with a default for every field.
+        title: the name in the table of the README; learners without one are left out there.
+        method: a line that says how it learns, for the table of learners in docs/agents.md.
+        source: where the method was published, for the same table.
+        needs_tables: True if the game must fit into tables.
+        plays_rounds: True if it can also learn a seat of a round of several players.
+        uses_masks: True if it chooses legal actions only. The others may end a turn by an illegal action.
+        on_policy: True if it draws its actions from the policy that it learns.
+        resumes: True if `load_state_dict` continues a training with the same results.
+        of_library: True for an agent of another library.
         WEIGHTS: those names of SAVED that hold what was learned.
+        settings: the settings.
         num_steps: steps made so far, summed over all environments.
         figures: losses and similar numbers of the last update by name, for a log; empty before the first.
     """
 
-    WEIGHTS: tuple[str, ...]
-    num_steps: int
-    figures: dict[str, float]
+    settings_class: ClassVar[type[Any]]
+    title: ClassVar[str] = ""
+    method: ClassVar[str]
+    source: ClassVar[str]
+    needs_tables: ClassVar[bool] = False
+    plays_rounds: ClassVar[bool] = False
+    uses_masks: ClassVar[bool] = True
+    on_policy: ClassVar[bool] = False
+    resumes: ClassVar[bool] = True
+    of_library: ClassVar[bool] = False
+    WEIGHTS: ClassVar[tuple[str, ...]]
+
+    def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
+        del envs, seed, device  # of use to the subclasses
+        self.settings = settings
+        self.num_steps = 0
+        self.figures: dict[str, float] = {}
+
+    @classmethod
+    def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
+        """Return the environment that the learner plays: by default a vector environment in SAME_STEP mode.
+
+        Args:
+            env: the id of the environment.
+            arguments: its keyword arguments.
+            num_envs: the number of environments that are stepped together.
+        """
+        return gym.make_vec(env, num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **arguments)
 
     @abstractmethod
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
@@ -250,27 +293,3 @@ def unique_rows(*columns: Array) -> tuple[IntArray, IntArray]:
     """
     _, first, inverse = np.unique(hash_rows(*columns), return_index=True, return_inverse=True)
     return first, inverse
-
-
-def learn_and_report(make: Callable[..., Learner], env: str, steps: int, seed: int, settings: Any) -> None:
-    """Train a learner, and print its exact regret about ten times on the way.
-
-    Args:
-        make: the class of the learner.
-        env: the id of the environment that it learns from.
-        steps: steps of the training, summed over all environments.
-        seed: seeds the learner.
-        settings: its settings.
-    """
-    learner = make(gym.make_vec(env, settings.num_envs, autoreset_mode="SameStep"), settings, seed)
-    meter = stb_gym.RegretMeter(gym.make(env))
-    next_report = 0
-
-    def report() -> None:
-        nonlocal next_report
-        if learner.num_steps >= next_report:
-            print(f"{learner.num_steps:11,} steps: regret {meter(learner.act).regret:.4f}", flush=True)
-            next_report = min(learner.num_steps + steps // 10, steps)
-
-    learner.learn(steps, report)
-    report()

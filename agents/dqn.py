@@ -8,7 +8,7 @@ first paper, which repeats three steps:
 3. Update: move Q(s, a) towards reward + gamma * Q'(s', best legal a'). A target network, which is a copy of the network
    made every `target_period` updates, computes Q'. The network itself chooses a': this is double Q-learning.
 
-Turns have few distinct positions, so the networks evaluate equal rows of a batch once, which only saves time.
+Turns have few distinct observations, so the networks evaluate equal rows of a batch once, which only saves time.
 docs/agents.md lists the settings that are not the papers'.
 
 References:
@@ -19,7 +19,6 @@ References:
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
-import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -38,7 +37,6 @@ from agents.common import (
     Transition,
     Unary,
     VectorEnv,
-    learn_and_report,
     unique_rows,
 )
 from stb_gym.arrays import IntArray
@@ -174,12 +172,6 @@ def double_q_values(q_values: torch.Tensor, target_q_values: torch.Tensor, mask:
 class DQN(Learner):
     """Masked double DQN; a `Learner` of observations and masks.
 
-    Args:
-        envs: a vector environment in SAME_STEP mode.
-        settings: its settings.
-        seed: seeds the environment, the network and the exploration.
-        device: the torch device of the networks.
-
     Example:
         >>> import gymnasium as gym, stb_gym
         >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep")
@@ -187,22 +179,31 @@ class DQN(Learner):
         >>> learner.learn(2048)
     """
 
+    settings_class = DQNSettings
+    title = "masked DQN, `agents/dqn.py`"
+    method = "double DQN with masks in play and in the target"
+    source = "Mnih et al. (2015), van Hasselt et al. (2016)"
+    plays_rounds = True
     WEIGHTS = ("_network",)
     SAVED = (
         "num_steps", "_network", "_target_network", "_optimizer", "_replay", "_random", "_episodes", "_updates",
     )  # fmt: skip
 
     def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
-        self.settings, self.device = settings, torch.device(device)
-        self.num_steps, self.figures = 0, dict[str, float]()
+        super().__init__(envs, settings, seed, device)
+        self.device = torch.device(device)
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        self._network = perceptron(space, settings.width, actions, self._random).to(self.device)
+        self._network = self.make_network(space, actions, self._random).to(self.device)
         self._target_network = deepcopy(self._network)
         self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
         self._replay = Replay(settings.replay_size, space, actions)
         self._updates = 0
+
+    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
+        """Return the Q-network; a subclass may return another one."""
+        return perceptron(space, self.settings.width, actions, generator)
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
@@ -263,24 +264,3 @@ class DQN(Learner):
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
         return np.where(masks, self._q_values(observations).numpy(force=True), -np.inf).argmax(axis=1)
-
-
-def main(
-    env: str = "stb_gym/ShutTheBox-v0",
-    steps: PositiveInt = 1_000_000,
-    seed: int = 0,
-    settings: DQNSettings = DQNSettings(),  # noqa: B008
-) -> None:
-    """Train DQN and print its exact regret about ten times on the way.
-
-    Args:
-        env: id of the environment.
-        steps: steps of the training, summed over all environments.
-        seed: seeds the environment, the network and the exploration.
-        settings: settings that differ from the defaults.
-    """
-    learn_and_report(DQN, env, steps, seed, settings)
-
-
-if __name__ == "__main__":
-    cyclopts.run(main)

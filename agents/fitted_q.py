@@ -31,6 +31,9 @@ References:
     method", 2005.
 """
 
+from typing import Any
+
+import gymnasium as gym
 import numpy as np
 import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
@@ -81,7 +84,7 @@ class FittedQSettings:
     """Units in each of the two hidden layers."""
 
 
-class Positions(Stored):
+class PositionIndex(Stored):
     """Numbers the distinct positions, from 1 in the order in which they are met.
 
     A position is identified by a 64-bit hash of its observation and mask.
@@ -138,13 +141,15 @@ class EmpiricalModel:
 
     Args:
         actions: the number of actions A.
+        pools_moves: whether moves that had the same outcome share their transitions, see `linked_moves`.
 
     Attributes:
         moves: [M] the moves that were made, as position * A + action, in ascending order.
     """
 
-    def __init__(self, actions: int):
+    def __init__(self, actions: int, pools_moves: bool = True):
         self._actions = actions
+        self._pools_moves = pools_moves
         self._transitions: Array = np.zeros(0, TRANSITION)
         self._times: Array = np.zeros(0)
         self._waiting: list[Array] = []
@@ -191,7 +196,7 @@ class EmpiricalModel:
         self.moves, move = np.unique(move, return_inverse=True)
         self._pool_of_move: IntArray = np.arange(len(self.moves))
         continues = self._transitions["next"] != OVER
-        if continues.any():
+        if self._pools_moves and continues.any():
             seen = self._transitions[continues]
             _, outcome = unique_rows(seen["next"], seen["reward"])
             self._pool_of_move = linked_moves(move[continues], outcome, len(self.moves))
@@ -234,17 +239,9 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
 
 
 class FittedQ(Learner):
-    """Learns the values of actions by neural fitted Q iteration; see the module.
+    """Learns the values of actions by neural fitted Q iteration; see the module and `Learner`.
 
-    Args:
-        envs: a vector environment in SAME_STEP mode, with arrays as observations and numbered actions.
-        settings: the settings.
-        seed: seeds the environment, the network and the exploration.
-        device: the torch device of the networks.
-
-    Attributes:
-        num_steps: see `Learner`.
-        figures: the loss, the learning rate and the number of distinct moves.
+    Its figures are the loss, the learning rate and the number of distinct moves.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -255,25 +252,36 @@ class FittedQ(Learner):
         1024
     """
 
+    settings_class = FittedQSettings
+    title = "fitted Q, `agents/fitted_q.py`"
+    method = "neural fitted Q iteration on the empirical model"
+    source = "Riedmiller (2005), Ernst et al. (2005)"
+    plays_rounds = True
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")
 
     def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
-        self.settings = settings
+        super().__init__(envs, settings, seed, device)
         self._device = torch.device(device)
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
-        network = perceptron(envs.single_observation_space, settings.width, self._episodes.actions, generator)
+        network = self.make_network(envs.single_observation_space, self._episodes.actions, generator)
         self._network = network.to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
-        self._positions = Positions(self._episodes.observation[0], self._episodes.actions)
+        self._positions = PositionIndex(self._episodes.observation[0], self._episodes.actions)
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
         self._model = EmpiricalModel(self._episodes.actions)
         self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
         self._scale = float(np.finfo(np.float32).tiny)
-        self.num_steps = 0
-        self.figures: dict[str, float] = {}
+
+    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
+        """Return the network of action values; a subclass may return another one."""
+        return perceptron(space, self.settings.width, actions, generator)
+
+    def scale_of(self, reward: Float32Array) -> float:
+        """Return what rewards are divided by from now on, given the last ones [B]."""
+        return max(self._scale, float(np.abs(reward).max()))
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""
@@ -292,7 +300,7 @@ class FittedQ(Learner):
         cut = step.truncated & ~step.terminated
         following[cut] = self._positions.numbers(step.next_observation[cut], step.next_mask[cut])
         self._model.add(position, action, following, step.reward)
-        self._scale = max(self._scale, float(np.abs(step.reward).max()))
+        self._scale = self.scale_of(step.reward)
         self.num_steps += len(action)
 
     def _choose(self) -> IntArray:

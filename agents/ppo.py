@@ -7,8 +7,9 @@ The file follows algorithm 1 of the paper. PPO repeats:
 3. Update: a few passes over the samples raise the probabilities of actions with a positive advantage and lower the
    others. The clipped objective gains nothing from moving a probability far in one update.
 
-Illegal actions have probability 0, in the rollout and in the update. Turns have few distinct positions, so the networks
-evaluate equal rows of a batch once, which only saves time. docs/agents.md lists the settings that are not the paper's.
+Illegal actions have probability 0, in the rollout and in the update. Turns have few distinct observations, so the
+networks evaluate equal rows of a batch once, which only saves time. docs/agents.md lists the settings that are not the
+paper's.
 
 References:
     Schulman et al., "Proximal policy optimization algorithms", 2017.
@@ -18,7 +19,6 @@ References:
 
 from typing import Annotated, Any, NamedTuple
 
-import cyclopts
 import gymnasium as gym
 import numpy as np
 import torch
@@ -34,7 +34,6 @@ from agents.common import (
     Learner,
     Share,
     VectorEnv,
-    learn_and_report,
     unique_rows,
 )
 from stb_gym.arrays import IntArray
@@ -80,8 +79,8 @@ def perceptron(inputs: int, width: int, outputs: int, gain: float, generator: to
     return torch.nn.Sequential(torch.nn.Flatten(), first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
 
-class Positions(NamedTuple):
-    """The U distinct positions of a rollout.
+class DistinctRows(NamedTuple):
+    """The U distinct observations and masks of a rollout.
 
     Attributes:
         observation: [U, ...] their observations.
@@ -96,14 +95,14 @@ class Samples(NamedTuple):
     """N samples: an action that was played, and what is learned from it.
 
     Attributes:
-        position: [N] the index of the position among the distinct ones.
+        row: [N] the index of the observation among the distinct ones.
         action: [N] the action.
         log_probability: [N] the logarithm of its probability when it was played.
         advantage: [N] the advantage, with mean 0 and standard deviation 1 over all samples.
         value_target: [N] what the critic learns to predict.
     """
 
-    position: torch.Tensor
+    row: torch.Tensor
     action: torch.Tensor
     log_probability: torch.Tensor
     advantage: torch.Tensor
@@ -150,12 +149,6 @@ def clipped_objective(ratio: torch.Tensor, advantage: torch.Tensor, clip_range: 
 class PPO(Learner):
     """Masked PPO; a `Learner` of observations and masks.
 
-    Args:
-        envs: a vector environment in SAME_STEP mode.
-        settings: its settings.
-        seed: seeds the environment, the networks and the exploration.
-        device: the torch device of the networks.
-
     Example:
         >>> import gymnasium as gym, stb_gym
         >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 64, autoreset_mode="SameStep")
@@ -163,30 +156,42 @@ class PPO(Learner):
         >>> learner.learn(2048)
     """
 
+    settings_class = PPOSettings
+    title = "masked PPO, `agents/ppo.py`"
+    method = "proximal policy optimization with masks"
+    source = "Schulman et al. (2017), Huang and Ontañón (2020)"
+    plays_rounds = True
+    on_policy = True
     WEIGHTS = ("_networks",)
     SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 
     def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
-        self.settings, self.device = settings, torch.device(device)
-        self.num_steps, self.figures = 0, dict[str, float]()
+        super().__init__(envs, settings, seed, device)
+        self.device = torch.device(device)
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
-        inputs, actions = gym.spaces.flatdim(envs.single_observation_space), self._episodes.actions
-        self._actor = perceptron(inputs, settings.width, actions, 0.01, self._random).to(self.device)
-        self._critic = perceptron(inputs, settings.width, 1, 1.0, self._random).to(self.device)
+        space = envs.single_observation_space
+        self._actor = self.make_network(space, self._episodes.actions, 0.01, self._random).to(self.device)
+        self._critic = self.make_network(space, 1, 1.0, self._random).to(self.device)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
+
+    def make_network(
+        self, space: gym.Space[Any], outputs: int, gain: float, generator: torch.Generator
+    ) -> torch.nn.Module:
+        """Return the actor or the critic, see `perceptron`; a subclass may return another network."""
+        return perceptron(gym.spaces.flatdim(space), self.settings.width, outputs, gain, generator)
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`."""
         while self.num_steps < total_steps:
             callback()
             remaining = 1 - self.num_steps / total_steps
-            positions, samples = self._play()
-            self.num_steps += len(samples.position)
-            self._update(positions, samples, remaining)
+            rows, samples = self._play()
+            self.num_steps += len(samples.row)
+            self._update(rows, samples, remaining)
 
-    def _play(self) -> tuple[Positions, Samples]:
+    def _play(self) -> tuple[DistinctRows, Samples]:
         """Play `num_steps` steps in every environment; compute advantages and the critic's targets."""
         episodes, settings = self._episodes, self.settings
         seen, steps = [(episodes.observation, episodes.mask)], []
@@ -202,14 +207,14 @@ class PPO(Learner):
         observation, mask = (np.concatenate(column) for column in zip(*seen, strict=True))
         action, log_probability, reward, over, last_value = (np.stack(column) for column in zip(*steps, strict=True))
         distinct, inverse = unique_rows(observation, mask)
-        position = inverse.reshape(len(seen), -1)
-        value = self._values(observation[distinct])[position]
+        row = inverse.reshape(len(seen), -1)
+        value = self._values(observation[distinct])[row]
         next_value = np.where(over, last_value, value[1:])
         advantage = generalized_advantages(reward, value[:-1], next_value, over, settings.gamma, settings.gae_lambda)
         normalized = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
-        columns = position[:-1], action, log_probability, normalized, advantage + value[:-1]
+        columns = row[:-1], action, log_probability, normalized, advantage + value[:-1]
         samples = Samples(*(self._tensor(column).flatten() for column in columns))
-        return Positions(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
+        return DistinctRows(self._tensor(observation[distinct]), self._tensor(mask[distinct])), samples
 
     @torch.no_grad()
     def _sample(self, observation: Array, mask: BoolArray) -> tuple[IntArray, Float32Array]:
@@ -226,15 +231,15 @@ class PPO(Learner):
         """Return [U, A] the actor's outputs, and the lowest number for illegal actions: their probability is 0."""
         return self._actor(observation.float()).masked_fill(~mask, torch.finfo(torch.float32).min)
 
-    def _update(self, positions: Positions, samples: Samples, remaining: float) -> None:
+    def _update(self, rows: DistinctRows, samples: Samples, remaining: float) -> None:
         """Take the gradient steps of a rollout; `remaining` is the share of the budget that is left."""
         settings = self.settings
         self._optimizer.param_groups[0]["lr"] = settings.learning_rate * remaining
         for _ in range(settings.epochs):
-            order = torch.randperm(len(samples.position), generator=self._random).to(self.device)
+            order = torch.randperm(len(samples.row), generator=self._random).to(self.device)
             for indices in order.chunk(settings.minibatches):
                 minibatch = Samples(*(column.index_select(0, indices) for column in samples))
-                loss, figures = self._loss(positions, minibatch, settings.entropy_weight * remaining)
+                loss, figures = self._loss(rows, minibatch, settings.entropy_weight * remaining)
                 self._optimizer.zero_grad()
                 loss.backward()  # type: ignore[no-untyped-call]
                 for network in (self._actor, self._critic):
@@ -243,12 +248,12 @@ class PPO(Learner):
         self.figures = {name: figure.item() for name, figure in figures.items()}
 
     def _loss(
-        self, positions: Positions, samples: Samples, entropy_weight: float
+        self, rows: DistinctRows, samples: Samples, entropy_weight: float
     ) -> tuple[torch.Tensor, dict[str, torch.Tensor]]:
         """Return the loss of a minibatch, equation 9 of the paper, and its parts by name."""
         settings = self.settings
-        distinct, row = samples.position.unique(return_inverse=True)  # type: ignore[no-untyped-call]
-        observation, mask = positions.observation[distinct], positions.mask[distinct]
+        distinct, row = samples.row.unique(return_inverse=True)  # type: ignore[no-untyped-call]
+        observation, mask = rows.observation[distinct], rows.mask[distinct]
         logits = self._logits(observation, mask)
         log_probabilities = logits.log_softmax(dim=1)
         ratio = (log_probabilities[row, samples.action] - samples.log_probability).exp()
@@ -274,24 +279,3 @@ class PPO(Learner):
     def _values(self, observations: Array) -> Float32Array:
         """Return [B] the critic's estimates."""
         return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True)
-
-
-def main(
-    env: str = "stb_gym/ShutTheBox-v0",
-    steps: PositiveInt = 1_000_000,
-    seed: int = 0,
-    settings: PPOSettings = PPOSettings(),  # noqa: B008
-) -> None:
-    """Train PPO and print its exact regret about ten times on the way.
-
-    Args:
-        env: id of the environment.
-        steps: steps of the training, summed over all environments.
-        seed: seeds the environment, the networks and the exploration.
-        settings: settings that differ from the defaults.
-    """
-    learn_and_report(PPO, env, steps, seed, settings)
-
-
-if __name__ == "__main__":
-    cyclopts.run(main)

@@ -1,25 +1,19 @@
-"""What is trained: the algorithms, the named tasks, the presets of `presets.toml`, and the configuration of a run."""
+"""How learners are trained: the named tasks, the presets of `presets.toml`, and the configuration of a run."""
 
 import json
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, fields
-from functools import lru_cache, partial
+from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypeVar
+from typing import Annotated, Any, TypeVar
 
-import gymnasium as gym
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
-from agents.afterstates import Afterstates, AfterstatesSettings
-from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
-from agents.dqn import DQN, DQNSettings
-from agents.fitted_q import FittedQ, FittedQSettings
-from agents.ppo import PPO, PPOSettings
-from agents.sb3 import STOCK, StockSettings, TunedPPOSettings, make_stock, make_tuned
+from agents.common import Learner
+from agents.registry import LEARNERS
 from agents.self_play import round_envs
-from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import Game
 from stb_gym.checks import check_choice, check_names
 from stb_gym.envs import ENVIRONMENTS
@@ -28,35 +22,10 @@ from stb_gym.games import make_game
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
-STANDARD = "standard"  # the variant that every algorithm has
+STANDARD = "standard"  # the variant that needs no table
+STEPS_OF_VARIANTS = "variants"  # the table of steps
 T = TypeVar("T")
 
-
-class Algorithm(NamedTuple):
-    """An algorithm.
-
-    Attributes:
-        settings_class: the class of its settings, a dataclass with a default for every field.
-        make: the function that makes a `Learner` or an `SB3Learner`: `make(envs, settings, seed, device)`.
-    """
-
-    settings_class: type[Any]
-    make: Callable[..., Any]
-
-
-ALGORITHMS = {
-    "ppo": Algorithm(PPOSettings, PPO),
-    "dqn": Algorithm(DQNSettings, DQN),
-    "fitted-q": Algorithm(FittedQSettings, FittedQ),
-    "afterstates": Algorithm(AfterstatesSettings, Afterstates),
-    "q-learning": Algorithm(QLearningSettings, QLearning),
-    "tabular-afterstates": Algorithm(QLearningSettings, TabularAfterstates),
-    "monte-carlo": Algorithm(MonteCarloSettings, MonteCarlo),
-    "certainty-equivalence": Algorithm(CertaintyEquivalenceSettings, CertaintyEquivalence),
-    **{name: Algorithm(StockSettings, partial(make_stock, model_class)) for name, model_class in STOCK.items()},
-    "sb3-maskable-ppo-tuned": Algorithm(TunedPPOSettings, make_tuned),
-}
-IN_ROUNDS = ("ppo", "dqn", "fitted-q", "afterstates")  # algorithms that also learn rounds of several players
 
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
     "nine-tiles": ("stb_gym/ShutTheBox-v0", {}),
@@ -78,7 +47,7 @@ class Config:
     """
 
     algorithm: str
-    """One of ALGORITHMS."""
+    """One of `agents.registry.LEARNERS`."""
     env: str
     """The id of the environment."""
     arguments: dict[str, Any]
@@ -101,7 +70,8 @@ class Config:
         if (self.opponents is None) != (self.players is None):
             raise ValueError("a round needs both opponents and players")
         if self.opponents is not None:
-            check_choice("algorithm for rounds", self.algorithm, IN_ROUNDS)
+            in_rounds = [name for name, learner in LEARNERS.items() if learner.plays_rounds]
+            check_choice("algorithm for rounds", self.algorithm, in_rounds)
             check_choice("objective in rounds", self.objective, ["score"])
 
     @property
@@ -114,23 +84,19 @@ class Config:
         return game_and_objective(self.env, self.arguments)[0]
 
     def make_envs(self) -> Any:
-        """Return the vector environment that the algorithm learns from; for a stock agent a single environment."""
+        """Return the environment that the algorithm learns from, usually a vector environment."""
         if self.opponents is not None and self.players is not None:
             return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
-        if isinstance(self.settings, StockSettings):
-            return gym.make(self.env, **self.arguments)
-        return gym.make_vec(
-            self.env, self.settings.num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **self.arguments
-        )
+        return LEARNERS[self.algorithm].make_envs(self.env, self.arguments, self.settings.num_envs)
 
-    def make_learner(self, envs: Any, device: str = "cpu") -> Any:
-        """Return a `Learner` or an `SB3Learner` that has not learned yet.
+    def make_learner(self, envs: Any, device: str = "cpu") -> Learner:
+        """Return a `Learner` that has not learned yet.
 
         Args:
             envs: as `make_envs` returns them.
             device: where its networks are, such as "cuda".
         """
-        return ALGORITHMS[self.algorithm].make(envs, self.settings, self.seed, device)
+        return LEARNERS[self.algorithm](envs, self.settings, self.seed, device)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON."""
@@ -163,7 +129,7 @@ def configure(
     """Return the configuration of a run by the presets.
 
     Args:
-        algorithm: one of ALGORITHMS.
+        algorithm: one of `agents.registry.LEARNERS`.
         env: the id of an environment.
         arguments: its keyword arguments: rules and the objective.
         variant: a variant of the preset.
@@ -226,20 +192,22 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     """Return the settings of a preset, and the `steps` if it has them.
 
     Args:
-        algorithm: one of ALGORITHMS.
+        algorithm: one of `agents.registry.LEARNERS`.
         task: one of TASKS, or None for a task without a name.
         variant: a variant that the algorithm has on that task.
 
     Raises:
         ValueError: if the algorithm or the variant is unknown, or the file of the presets is damaged.
     """
-    check_choice("algorithm", algorithm, list(ALGORITHMS))
-    table = _read_tables(FILE).get(algorithm, {})
+    check_choice("algorithm", algorithm, list(LEARNERS))
+    tables = _read_tables(FILE)
+    table, steps = tables.get(algorithm, {}), tables.get(STEPS_OF_VARIANTS, {})
     of_task = table.get(task, {})
-    tables = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
-    variants = [STANDARD, *sorted(tables - TASKS.keys() - {STANDARD})]
+    named = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
+    variants = [STANDARD, *sorted((named | steps.keys()) - TASKS.keys() - {STANDARD})]
     check_choice(f"variant of {algorithm} on {task or 'other tasks'}", variant, variants)
-    parts = (table, of_task, table.get(variant, {}), of_task.get(variant, {}))
+    of_variant = {"steps": steps[variant]} if variant in steps else {}
+    parts = (table, of_task, of_variant, table.get(variant, {}), of_task.get(variant, {}))
     return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
 
 
@@ -247,7 +215,7 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
 def _read_tables(path: Path) -> dict[str, Any]:
     with reading(path):
         tables = tomllib.loads(read_text(path))
-        check_names("table", tables, list(ALGORITHMS))
+        check_names("table", tables, [STEPS_OF_VARIANTS, *LEARNERS])
         return tables
 
 
@@ -255,14 +223,14 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     """Return the settings of an algorithm; those that are missing have their defaults.
 
     Args:
-        algorithm: one of ALGORITHMS.
+        algorithm: one of `agents.registry.LEARNERS`.
         entries: settings by name.
 
     Raises:
         ValueError: naming the first setting that is unknown or not allowed.
     """
-    check_choice("algorithm", algorithm, list(ALGORITHMS))
-    settings_class = ALGORITHMS[algorithm].settings_class
+    check_choice("algorithm", algorithm, list(LEARNERS))
+    settings_class = LEARNERS[algorithm].settings_class
     if isinstance(entries, dict):
         check_names("setting", entries, [field.name for field in fields(settings_class)])
     return _one_line(lambda: TypeAdapter(settings_class).validate_json(json.dumps(entries), strict=True))

@@ -8,10 +8,10 @@ observations in unary and has layer normalisation, and rewards are divided by th
 environments at once, and its learning rate falls linearly to 0.
 """
 
-import zipfile
-from collections.abc import Callable
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import IO, Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import gymnasium as gym
 import torch
@@ -24,9 +24,8 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Array, BoolArray, Callback, Share, Unary
+from agents.common import Array, BoolArray, Callback, Learner, Share, Unary
 from stb_gym.arrays import IntArray
-from stb_gym.files import reading
 from stb_gym.sb3 import TurnVecEnv
 
 
@@ -93,29 +92,39 @@ class NormalisedLayers(BaseFeaturesExtractor):
         return features
 
 
-class SB3Learner:
-    """A model of stable-baselines3 or sb3-contrib as a learner.
+class SB3Learner(Learner):
+    """An agent of stable-baselines3 or sb3-contrib.
 
-    It has the methods of `Learner`, except that it is stored by `save` and `load`. Training cannot be resumed.
-
-    Args:
-        model: a PPO, A2C, DQN or MaskablePPO.
+    Its state is the weights of its policy: the library does not continue a training with the same results.
 
     Attributes:
-        model: the model.
-        masks: whether the model uses action masks. If not, evaluate it with `illegal="end"`.
-        num_steps: see `Learner`.
+        model: the library's model, which its method `save` writes to a file.
         figures: what the library logs of its last update.
     """
 
-    def __init__(self, model: Any):
-        self.model = model
-        self.masks = isinstance(model, MaskablePPO)
-        self.num_steps = 0
-        self.figures: dict[str, float] = {}
+    source = "Raffin et al. (2021)"
+    uses_masks = False
+    resumes = False
+    of_library = True
+    WEIGHTS = ("policy",)
+    SAVED = ("num_steps", "policy")
+
+    def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
+        self.model = self.make_model(envs, seed, device)
+
+    @abstractmethod
+    def make_model(self, envs: Any, seed: int, device: str) -> Any:
+        """Return a model that has learned nothing yet."""
+
+    @property
+    def policy(self) -> torch.nn.Module:
+        """The policy of the model, with all its networks."""
+        policy: torch.nn.Module = self.model.policy
+        return policy
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
-        """Play and learn; see `Learner`."""
+        """See `Learner`."""
 
         def before_rollout() -> None:
             self._count_steps()
@@ -131,25 +140,10 @@ class SB3Learner:
         self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
-        """Return [B] the best actions; only a MaskablePPO uses the masks."""
-        options = {"action_masks": masks} if self.masks else {}
+        """See `Learner`; a learner that does not use masks may choose illegal actions."""
+        options = {"action_masks": masks} if self.uses_masks else {}
         actions, _ = self.model.predict(observations, deterministic=True, **options)
         return actions
-
-    def save(self, file: IO[bytes]) -> None:
-        """Write the model to a zip file, which the library's `load` reads, too."""
-        self.model.save(file)
-
-    def load(self, file: IO[bytes]) -> None:
-        """Read the weights of the model from a file that `save` wrote.
-
-        Nothing is unpickled, so the file need not be trusted.
-
-        Raises:
-            ValueError: if it is no such file, or of a model with other networks.
-        """
-        with reading("the weights"), zipfile.ZipFile(file) as archive, archive.open("policy.pth") as weights:
-            self.model.policy.load_state_dict(torch.load(weights, self.model.device, weights_only=True))
 
 
 class _BeforeRollout(BaseCallback):
@@ -166,45 +160,81 @@ class _BeforeRollout(BaseCallback):
         return True
 
 
-STOCK: dict[str, Callable[..., Any]] = {
-    "sb3-ppo": PPO,
-    "sb3-a2c": A2C,
-    "sb3-dqn": DQN,
-    "sb3-maskable-ppo": MaskablePPO,
-}
+class StockLearner(SB3Learner):
+    """An agent with the default settings of its library, which learns from one environment.
 
-
-def make_stock(model_class: Callable[..., Any], env: Any, _: StockSettings, seed: int, device: str) -> SB3Learner:
-    """Return a stock agent that has learned nothing yet.
-
-    Args:
-        model_class: the class of the model.
-        env: an environment as `gym.make` returns it.
-        seed: seeds the dice, the network and the exploration.
-        device: where the network is. The numbers of a seed may differ between devices.
+    Attributes:
+        model_class: the library's class.
     """
-    return SB3Learner(model_class("MlpPolicy", env, seed=seed, device=device))
+
+    settings_class = StockSettings
+    model_class: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
+        """Return a single environment as `gym.make` returns it; `num_envs` is 1."""
+        return gym.make(env, **arguments)
+
+    def make_model(self, envs: Any, seed: int, device: str) -> Any:
+        """See `SB3Learner`."""
+        return type(self).model_class("MlpPolicy", envs, seed=seed, device=device)
 
 
-def make_tuned(envs: Any, settings: TunedPPOSettings, seed: int, device: str) -> SB3Learner:
-    """Return a tuned MaskablePPO that has learned nothing yet.
+class StockPPO(StockLearner):
+    """The library's PPO, without masks."""
 
-    Args:
-        envs: a `TurnVectorEnv` in SAME_STEP mode.
-        settings: the settings.
-        seed: see `make_stock`.
-        device: see `make_stock`.
-    """
-    scale = 1 / abs(envs.rewards).max()
-    scaled = TransformReward(envs, lambda reward: reward * scale)
-    arguments = asdict(settings)
-    del arguments["num_envs"]
-    arguments["learning_rate"] = LinearSchedule(settings.learning_rate, 0.0, 1.0)
-    policy = {
-        "net_arch": [],
-        "features_extractor_class": NormalisedLayers,
-        "features_extractor_kwargs": {"width": arguments.pop("width")},
-        "share_features_extractor": False,
-    }
-    model = MaskablePPO("MlpPolicy", TurnVecEnv(scaled), seed=seed, device=device, policy_kwargs=policy, **arguments)
-    return SB3Learner(model)
+    title = "stock PPO, no masks"
+    method = "stable-baselines3's PPO without masks, with its default settings"
+    on_policy = True
+    model_class = PPO
+
+
+class StockA2C(StockLearner):
+    """The library's A2C, without masks."""
+
+    method = "stable-baselines3's A2C without masks, with its default settings"
+    on_policy = True
+    model_class = A2C
+
+
+class StockDQN(StockLearner):
+    """The library's DQN, without masks."""
+
+    title = "stock DQN, no masks"
+    method = "stable-baselines3's DQN without masks, with its default settings"
+    model_class = DQN
+
+
+class StockMaskablePPO(StockLearner):
+    """The library's PPO with masks."""
+
+    title = "stock MaskablePPO"
+    method = "sb3-contrib's MaskablePPO with its default settings"
+    uses_masks = True
+    on_policy = True
+    model_class = MaskablePPO
+
+
+class TunedMaskablePPO(SB3Learner):
+    """The library's PPO with masks, with other settings, unary observations, layer normalisation and scaled rewards."""
+
+    settings_class = TunedPPOSettings
+    title = "tuned MaskablePPO"
+    method = "sb3-contrib's MaskablePPO with other settings, layer normalisation and scaled rewards"
+    uses_masks = True
+    on_policy = True
+
+    def make_model(self, envs: Any, seed: int, device: str) -> Any:
+        """See `SB3Learner`; `envs` is a `TurnVectorEnv` in SAME_STEP mode."""
+        scale = 1 / abs(envs.rewards).max()
+        scaled = TransformReward(envs, lambda reward: reward * scale)
+        arguments = asdict(self.settings)
+        del arguments["num_envs"]
+        arguments["learning_rate"] = LinearSchedule(self.settings.learning_rate, 0.0, 1.0)
+        policy = {
+            "net_arch": [],
+            "features_extractor_class": NormalisedLayers,
+            "features_extractor_kwargs": {"width": arguments.pop("width")},
+            "share_features_extractor": False,
+        }
+        return MaskablePPO("MlpPolicy", TurnVecEnv(scaled), seed=seed, device=device, policy_kwargs=policy, **arguments)

@@ -4,7 +4,7 @@ They use the rules of moves to number the entries of their table. They know neit
 the solver's values.
 """
 
-from typing import Annotated
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from pydantic import Field, PositiveInt
@@ -53,12 +53,6 @@ class QLearning(Learner):
 
     Several environments that meet the same entry at once move it towards the mean of their targets.
 
-    Args:
-        envs: the vector environment, in SAME_STEP mode.
-        settings: the settings.
-        seed: seeds the dice and the exploration.
-        device: not used, as there is no network.
-
     Raises:
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
 
@@ -71,10 +65,16 @@ class QLearning(Learner):
         10240
     """
 
-    WEIGHTS: tuple[str, ...] = ("_table",)
-    SAVED: tuple[str, ...] = ("num_steps", "_table", "_updates", "_random", "_episodes")
+    settings_class: ClassVar[type[Any]] = QLearningSettings
+    title = "tabular Q-learning"
+    method = "Q-learning with a table"
+    source = "Watkins and Dayan (1992)"
+    needs_tables = True
+    WEIGHTS = ("_table",)
+    SAVED = ("num_steps", "_table", "_updates", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
         self._envs = envs
         self._tables = tables = envs.transitions.tables
         entries = self._entries_of_pairs()
@@ -86,11 +86,8 @@ class QLearning(Learner):
         self._entries = np.append(entries, size)[pairs]
         self._table = np.append(np.zeros(size), np.finfo(np.float64).min)
         self._updates = np.zeros(size, np.int64)
-        self._exploration, self._horizon = settings.exploration, settings.horizon
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
-        self.num_steps = 0
-        self.figures: dict[str, float] = {}
 
     def _entries_of_pairs(self) -> IntArray:
         """Return [E] the entry of the table for each pair, which is a state with a legal action."""
@@ -109,7 +106,7 @@ class QLearning(Learner):
         states = self._envs.states
         entries = self._entries[states]
         column = self._table[entries].argmax(axis=1)
-        explores = np.flatnonzero(self._random.random(len(states)) < self._exploration)
+        explores = np.flatnonzero(self._random.random(len(states)) < self.settings.exploration)
         column[explores] = self._random.random(len(explores)) * self._tables.choices[states[explores]]
         reward, terminated, truncated, next_observation, _ = self._episodes.step(self._actions[states, column])
         following = self._envs.states
@@ -125,7 +122,8 @@ class QLearning(Learner):
         mean = np.bincount(group, targets) / count
         self._updates[updated] += count
         # `count` updates at once have `count` times the step size of the last of them, at most 1.
-        step_size = np.minimum(self._horizon * count / (self._horizon - 1 + self._updates[updated]), 1)
+        horizon = self.settings.horizon
+        step_size = np.minimum(horizon * count / (horizon - 1 + self._updates[updated]), 1)
         self._table[updated] += step_size * (mean - self._table[updated])
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
@@ -138,8 +136,12 @@ class TabularAfterstates(QLearning):
     """Q-learning over afterstates (Sutton and Barto, "Reinforcement learning", 2018, 6.8).
 
     The table holds the value of the afterstate that an action leads to, before the dice are thrown again. Actions that
-    lead to the same afterstate share an entry. Arguments are those of `QLearning`.
+    lead to the same afterstate share an entry.
     """
+
+    title = ""
+    method = "the same over afterstates: moves to the same afterstate share an entry"
+    source = "Sutton and Barto (2018, 6.8)"
 
     def _entries_of_pairs(self) -> IntArray:
         return self._tables.pair_afterstate
@@ -151,18 +153,14 @@ class MonteCarlo(QLearning):
     It plays uniformly random legal actions. The estimated value of an action at a state is the mean return of the turns
     after every visit. The policy is greedy on these estimates, which is one step of policy iteration from random play.
     With more steps the regret approaches that of `agents.baselines.greedy_step`, not 0. An action that was never tried
-    has the lowest reward as its estimate. A turn that a step limit truncates counts as one that ended.
-
-    Args:
-        envs: the vector environment, in SAME_STEP mode. Only the last reward of a turn may differ from 0.
-        settings: the settings.
-        seed: seeds the dice and the random actions.
-        device: not used, as there is no network.
-
-    Raises:
-        ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
+    has the lowest reward as its estimate. A turn that a step limit truncates counts as one that ended. Only the last
+    reward of a turn may differ from 0.
     """
 
+    settings_class = MonteCarloSettings
+    title = ""
+    method = "average returns of random play, then play greedily"
+    source = "Sutton and Barto (2018, 5.2)"
     SAVED = (*QLearning.SAVED, "_visited", "_length")
 
     def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):

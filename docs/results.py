@@ -11,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from agents.registry import LEARNERS
 from docs.pictures import draw, draw_curves
 from stb_gym import hardness
 from stb_gym.files import write_text
@@ -19,7 +20,7 @@ from training.experiments import departures, diagnoses, language_model
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
 from training.results import (
-    Task,
+    TrainingTask,
     bootstrap_interval,
     by_agent,
     by_task,
@@ -38,24 +39,16 @@ PAGES = [
 ]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
-LEARNERS = ("afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn")
-OF_THE_LIBRARY = ("sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn")
+DRAWN = (  # learners in the picture of the README
+    "afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn",
+    "sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn",
+)  # fmt: skip
 BUDGET = 1_000_000
 SEEDS = 5  # cells with fewer seeds give their number
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
-NAMES = {  # names of agents in the README
-    "afterstates": "network of afterstates, `agents/afterstates.py`",
-    "certainty-equivalence": "certainty equivalence",
+BASELINE_TITLES = {  # names in the README, as the titles of learners
     "greedy-step": "*one greedy step* on the values of random play",
-    "fitted-q": "fitted Q, `agents/fitted_q.py`",
-    "ppo": "masked PPO, `agents/ppo.py`",
-    "sb3-maskable-ppo-tuned": "tuned MaskablePPO",
-    "dqn": "masked DQN, `agents/dqn.py`",
-    "sb3-maskable-ppo": "stock MaskablePPO",
-    "q-learning": "tabular Q-learning",
     "biggest-first": "*biggest-first*, a heuristic",
-    "sb3-ppo": "stock PPO, no masks",
-    "sb3-dqn": "stock DQN, no masks",
 }
 
 
@@ -64,17 +57,17 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 
     Args:
         folder: the folder.
-        results: a results file with runs of LEARNERS and OF_THE_LIBRARY on nine tiles with a million steps.
+        results: a results file with runs of DRAWN on nine tiles with a million steps.
     """
     task, measurements = by_task(read_measurements([results]))[TASK]
     runs = by_agent(measurements[measurements["budget"] == BUDGET])
-    curves = {name: curve_over_seeds(runs[name], task.metric) for name in LEARNERS + OF_THE_LIBRARY}
+    curves = {name: curve_over_seeds(runs[name], task.metric) for name in DRAWN}
     evaluations = baselines(task)
     regrets = {name: evaluations[name].regret for name in BASELINES}
     draw_curves(folder / "curves.png", curves, regrets, task.heading)
 
 
-def table(task: Task, measurements: pd.DataFrame) -> str:
+def table(task: TrainingTask, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row per algorithm, a column per number of steps.
 
     A cell also has the interquartile mean of the minutes of a training. Rows are sorted by the column with the most
@@ -93,15 +86,25 @@ def table(task: Task, measurements: pd.DataFrame) -> str:
     return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
 
 
-def front_table(task: Task, measurements: pd.DataFrame) -> str:
-    """Return the regrets of the agents in NAMES after BUDGET steps as Markdown, best first."""
+def front_table(task: TrainingTask, measurements: pd.DataFrame) -> str:
+    """Return the regrets of titled learners and baselines after BUDGET steps as Markdown, best first."""
+    titles = BASELINE_TITLES | {name: learner.title for name, learner in LEARNERS.items()}
     rows = []
     for row in compare_agents(task, measurements[measurements["budget"] == BUDGET]):
-        if name := NAMES.get(row["agent"]):
+        if name := titles.get(row["agent"]):
             between = f" ({rounded(row['low'])} to {rounded(row['high'])})" if "low" in row else ""
             minutes = f"{row['seconds'] / 60:.2g}" if "seconds" in row else ""
             rows.append([name, rounded(row["regret"]) + between, minutes])
     return markdown([f"nine tiles, {BUDGET // 10**6}M steps", "points lost in a turn", "processor minutes"], rows)
+
+
+def learners_table() -> str:
+    """Return the learners, their files, methods and sources as Markdown."""
+    rows = (
+        [f"`{name}`", f"`{learner.__module__.replace('.', '/')}.py`", learner.method, learner.source]
+        for name, learner in LEARNERS.items()
+    )
+    return markdown(["name", "file", "algorithm", "source"], rows, left=4)
 
 
 def departures_table(results: pd.DataFrame) -> str:
@@ -270,6 +273,7 @@ def tables() -> dict[str, str]:
     measured = by_task(read_measurements([RESULTS]))
     found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
     found["How close do agents get?"] = front_table(*measured[TASK])
+    found["The learners"] = learners_table()
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
     found["What differs from the textbook, and how much it matters"] = departures_table(changes)
     found["Results"] = exact8_table(read_exact8())

@@ -21,7 +21,7 @@ from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
 from training.report import costliest, curves_of, table_of, train_command, write_page
 from training.results import (
-    Task,
+    TrainingTask,
     bootstrap_interval,
     by_agent,
     by_task,
@@ -62,7 +62,7 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
             say(f"{name}\n\n{table_of(task, rows[name])}\n")
 
 
-def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any]]:
+def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[str, Any]]:
     """Return a row for every agent and every baseline of a task, best first.
 
     Args:
@@ -93,7 +93,7 @@ def compare_agents(task: Task, measurements: pd.DataFrame) -> list[dict[str, Any
     return sorted(rows, key=lambda row: row[task.metric])
 
 
-def baselines(task: Task) -> dict[str, Evaluation]:
+def baselines(task: TrainingTask) -> dict[str, Evaluation]:
     """Evaluate policies that need no training, by name; there are none if the game is too large for tables.
 
     They are random play, the strategies that are not perfect play, and the greedy step.

@@ -10,7 +10,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from stb_gym.console import say
 from training.commands import run_command
 from training.compare import baselines
-from training.results import Task
+from training.results import TrainingTask
 from training.run import Run, measure
 
 
@@ -34,7 +34,7 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
         about = {"run": str(run), "config": config.to_json()}
         say(json_text.dumps(about | {name: result[name] for name in ("finished", "steps")} | summaries))
         return
-    strategies = baselines(Task(config.env, config.arguments))
+    strategies = baselines(TrainingTask(config.env, config.arguments))
     summaries |= {name: evaluation.summary() for name, evaluation in strategies.items()}
     frame = pd.DataFrame(summaries).T.drop(columns="optimum")
     say(frame.sort_values("regret").to_string(float_format="{:.5f}".format, na_rep=""))

@@ -11,12 +11,13 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.presets import STANDARD, configure
+from agents.registry import LEARNERS
 from stb_gym.cli import flag_of_rule
 from stb_gym.console import Column, Table
 from stb_gym.explorer.page import COLOURS, DASHES
 from stb_gym.files import from_json, write_text
 from stb_gym.solver import Evaluation
-from training.results import Task, by_agent, curve_over_seeds
+from training.results import TrainingTask, by_agent, curve_over_seeds
 
 HERE = Path(__file__).parent
 MISTAKES = 5  # that are listed
@@ -45,7 +46,7 @@ def write_page(path: Path, tasks: Mapping[str, Mapping[str, Any]]) -> None:
 
 def curves_of(
     title: str,
-    task: Task,
+    task: TrainingTask,
     measurements: pd.DataFrame,
     lines: Mapping[str, float],
     mistakes: Callable[["pd.Series[Any]"], pd.DataFrame | None],
@@ -66,9 +67,10 @@ def curves_of(
             made = mistakes(first)
             curve = curve_over_seeds(runs, task.metric)
             curve["minutes"] = curve.pop("seconds") / 60
+            learner = LEARNERS.get(first["algorithm"])
             agent = {
                 "name": name,
-                "group": "library" if first["algorithm"].startswith("sb3-") else "ours",
+                "group": "library" if learner and learner.of_library else "ours",
                 "budget": budget,
                 "seeds": len(seeds),
                 "command": train_command(task, first, seeds),
@@ -84,7 +86,7 @@ def _shortened(value: float) -> float:
     return float(f"{value:.4g}") if value >= ZERO else 0.0
 
 
-def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
+def train_command(task: TrainingTask, agent: Mapping[str, Any], seeds: Sequence[int]) -> str:
     """Return the command that trains an agent, or "" if there is no such algorithm or variant any more.
 
     Args:
@@ -113,7 +115,7 @@ def train_command(task: Task, agent: Mapping[str, Any], seeds: Sequence[int]) ->
     return shlex.join([*words, "--steps", str(steps), "--seeds", ",".join(map(str, seeds))])
 
 
-def table_of(task: Task, rows: Sequence[Mapping[str, Any]]) -> Table:
+def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
     """Return the rows of `compare.compare_agents` as a table for people, without the commands."""
     formats: dict[str, tuple[str, Any]] = {
         "agent": ("agent", ""),

@@ -35,7 +35,7 @@ LEVELS = (0.025, 0.975)  # of the ends of an interval
 
 
 @dataclass(frozen=True)
-class Task:
+class TrainingTask:
     """What runs were trained on.
 
     Attributes:
@@ -163,15 +163,15 @@ def save_results(path: Path, measurements: pd.DataFrame) -> None:
         measurements.to_csv(aside, index=False, compression={"method": "gzip", "mtime": 0})
 
 
-def by_task(measurements: pd.DataFrame) -> dict[str, tuple[Task, pd.DataFrame]]:
+def by_task(measurements: pd.DataFrame) -> dict[str, tuple[TrainingTask, pd.DataFrame]]:
     """Return every task with its measurements, by its name.
 
     Raises:
         ValueError: if an environment or its arguments are unknown.
     """
-    tasks: dict[str, tuple[Task, pd.DataFrame]] = {}
+    tasks: dict[str, tuple[TrainingTask, pd.DataFrame]] = {}
     for (env, arguments, opponents, players), frame in measurements.groupby(TASK, sort=False):
-        task = Task(env, from_json(arguments), opponents, players)
+        task = TrainingTask(env, from_json(arguments), opponents, players)
         same, others = tasks.get(task.name, (task, None))  # whose arguments are written in another way
         tasks[task.name] = (same, pd.concat([others, frame]))
     return tasks

@@ -1,14 +1,15 @@
 """The folder of a run: what was trained, how it went and how good the result is.
 
-config.json    the configuration, see `agents.presets.Config`
+config.json    the configuration, see `agents.presets.Config`, and the format of the folder
 curve.csv      one row per measurement
-weights.pt     what the learner learned; agents of stable-baselines3 write model.zip instead
+weights.pt     what the learner learned
 policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
 policies.npz   the greedy policies of all measurements; both only where the game fits into tables
 result.json    how good the last measurement is, whether the run is finished, and the SHA-256 of curve.csv and weights
 checkpoint.pt  everything that is needed to continue, and then its SHA-256; removed at the end
 
-Files are written whole or not at all. They are compared with their SHA-256, and nothing in them is executed.
+Files are written whole or not at all. They are compared with their SHA-256, and nothing in them is executed. A folder
+that an earlier version wrote is neither read nor changed.
 """
 
 import io
@@ -27,7 +28,7 @@ from filelock import FileLock, Timeout
 
 from agents.common import Learner
 from agents.presets import Config
-from agents.sb3 import SB3Learner
+from agents.registry import LEARNERS
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, save_policy
 from stb_gym.checks import check_integer
@@ -35,10 +36,8 @@ from stb_gym.files import read_bytes, read_json, read_sealed, reading, write_byt
 from stb_gym.measure import load_policies, save_policies
 from stb_gym.solver import Measured, Policy
 
-FILES = (
-    "config.json", "curve.csv", "weights.pt", "model.zip", "policy.npz", "policies.npz", "result.json", "checkpoint.pt",
-)  # fmt: skip
-LEARNED = ("weights.pt", "model.zip")  # of a learner, and of an agent of stable-baselines3
+FORMAT = 2  # of a folder; the first versions wrote no number
+FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json", "checkpoint.pt")
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
 IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
@@ -101,6 +100,9 @@ class Run:
         folder: the folder.
         config: the configuration.
 
+    Raises:
+        ValueError: if there is no run, or if an earlier version wrote it.
+
     Example:
         >>> from training.run import Run
         >>> Run("runs/ppo-nine-tiles-quick-0").curve()["regret"]  # doctest: +SKIP
@@ -108,8 +110,10 @@ class Run:
 
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
+        refuse_earlier_version(self.folder)
         with reading(self.folder / "config.json") as path:
-            self.config = Config.from_json(read_json(path))
+            entries = read_json(path)
+            self.config = Config.from_json({name: entries[name] for name in entries if name != "format"})
 
     def curve(self) -> pd.DataFrame:
         """Return the measurements, one row for each, with `steps` and `seconds` and the columns of the run."""
@@ -128,23 +132,28 @@ class Run:
                 raise ValueError("it does not say whether the run is finished")
             return result
 
-    def learner(self) -> Any:
+    def learner(self) -> Learner:
         """Return the learner with what it had learned at the last measurement."""
-        learner: Any = self.config.make_learner(self.config.make_envs())
-        stock = isinstance(learner, SB3Learner)
-        with reading(self.folder / LEARNED[stock]) as path:
-            content = self._content(path)
-            if stock:
-                learner.load(content)
-            else:
-                weights = torch.load(content, map_location="cpu", weights_only=True)
-                learner.load_state_dict(learner.state_dict() | weights)
+        learner = self.config.make_learner(self.config.make_envs())
+        with reading(self.folder / "weights.pt") as path:
+            weights = torch.load(self._content(path), map_location="cpu", weights_only=True)
+            learner.load_state_dict(learner.state_dict() | weights)
         return learner
 
     def _content(self, path: Path) -> io.BytesIO:
-        """Return the content of a file, compared with its SHA-256 in result.json; earlier versions stored none."""
+        """Return the content of a file, compared with its SHA-256 if result.json is there to have it."""
         result = self.result() if (self.folder / "result.json").exists() else {}
         return io.BytesIO(read_bytes(path, result.get("sha256_of", {}).get(path.name)))
+
+
+def refuse_earlier_version(folder: Path) -> None:
+    """Raise ValueError if an earlier version wrote the run in a folder; do nothing if its config.json is unreadable."""
+    try:
+        entries = read_json(folder / "config.json")
+    except (OSError, ValueError, MemoryError):
+        return
+    if entries.get("format") != FORMAT:
+        raise ValueError(f"{folder} holds a run of an earlier version: train again, in another folder (--out)")
 
 
 @contextmanager
@@ -167,11 +176,15 @@ def locked(folder: Path, wait: float = 0.0) -> Iterator[None]:
 
 
 def clear(folder: Path, overwrite: bool) -> None:
-    """Remove the run in a folder if `overwrite` is true; otherwise raise ValueError if there is one."""
+    """Remove the run in a folder if `overwrite` is true; otherwise raise ValueError if there is one.
+
+    A run of an earlier version is never removed.
+    """
     existing = [folder / name for name in FILES if (folder / name).exists()]
     if existing:
         if not overwrite:
             raise ValueError(f"{folder} holds a run: add --resume or --overwrite, or name another folder by --out")
+        refuse_earlier_version(folder)
         with locked(folder):
             for path in existing:
                 path.unlink()
@@ -208,7 +221,7 @@ def train(
     with locked(folder, wait):
         if _is_finished(config, folder):
             return
-        write_json(folder / "config.json", config.to_json())
+        write_json(folder / "config.json", {"format": FORMAT, **config.to_json()})
         training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
         interval = max(1, config.steps // measurements)
@@ -234,7 +247,7 @@ def _is_finished(config: Config, folder: Path) -> bool:
     if run.result()["finished"]:
         (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
         return True
-    if config.algorithm.startswith("sb3-"):
+    if not LEARNERS[config.algorithm].resumes:
         raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
     return False
 
@@ -286,49 +299,53 @@ class _Training:
         Raises:
             ValueError: if the weights are not finite.
         """
-        config, folder, learner = self.config, self.folder, self.learner
-        stock = isinstance(learner, SB3Learner)
-        state = {} if stock else learner.state_dict()
-        weights = {} if stock else {name: state[name] for name in learner.WEIGHTS}
+        steps, state = self.learner.num_steps, self.learner.state_dict()
+        weights = {name: state[name] for name in self.learner.WEIGHTS}
         if not _is_finite(weights):
-            raise ValueError(f"learning has diverged: after {learner.num_steps:,} steps the weights are not finite")
-        finished = learner.num_steps >= config.steps
-        row: dict[str, Any] = {"steps": learner.num_steps, "seconds": round(time.process_time() - self.began, 3)}
+            raise ValueError(f"learning has diverged: after {steps:,} steps the weights are not finite")
+        finished = steps >= self.config.steps
+        row: dict[str, Any] = {"steps": steps, "seconds": round(time.process_time() - self.began, 3)}
         result = {"finished": finished, **row}
-        if self.self_play is not None:
-            gains = self.self_play.measure(learner)
+        if self.self_play is None:
+            greedy = self._measure_turn()
+            row |= {"regret": greedy["regret"]}
+            row |= {name: greedy.get(name, default) for name, default in IN_CURVE.items()}
+            result |= {"greedy": greedy}
+        else:
+            gains = self.self_play.measure(self.learner)
             row |= gains
             result |= gains
-        else:
-            measured, policy = measure(config, learner)
-            summary = measured.summary()
-            row |= {"regret": measured.regret}
-            row |= {name: summary.get(name, default) for name, default in IN_CURVE.items()}
-            result |= {"greedy": summary}
-            if policy is not None:
-                self.policies[learner.num_steps] = policy
-                save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
-                save_policies(folder / "policies.npz", config.game(), self.policies)
-        self.rows.append(row | {f"train/{name}": value for name, value in learner.figures.items()})
+        self.rows.append(row | {f"train/{name}": value for name, value in self.learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
-        content = io.BytesIO()  # torch reports a full disk as a RuntimeError
-        if stock:
-            learner.save(content)
-        else:
-            torch.save(weights, content)
         result["sha256_of"] = {
-            "curve.csv": write_text(folder / "curve.csv", curve),
-            LEARNED[stock]: write_bytes(folder / LEARNED[stock], content.getvalue()),
+            "curve.csv": write_text(self.folder / "curve.csv", curve),
+            "weights.pt": write_bytes(self.folder / "weights.pt", _content_of(weights)),
         }
-        write_json(folder / "result.json", result)
+        write_json(self.folder / "result.json", result)
         if finished:
-            (folder / "checkpoint.pt").unlink(missing_ok=True)
-        elif state:
+            (self.folder / "checkpoint.pt").unlink(missing_ok=True)
+        elif self.learner.resumes:
             self_play = None if self.self_play is None else self.self_play.state_dict()
-            content = io.BytesIO()
-            torch.save({"learner": state, "self_play": self_play, "rows": self.rows}, content)
-            write_sealed(folder / "checkpoint.pt", content.getvalue())
+            checkpoint = {"learner": state, "self_play": self_play, "rows": self.rows}
+            write_sealed(self.folder / "checkpoint.pt", _content_of(checkpoint))
         return row["regret" if self.self_play is None else "gain"]
+
+    def _measure_turn(self) -> dict[str, Any]:
+        """Measure the greedy policy of single turns and return its summary; save the policy if it is exact."""
+        config, folder = self.config, self.folder
+        greedy, policy = measure(config, self.learner)
+        if policy is not None:
+            self.policies[self.learner.num_steps] = policy
+            save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
+            save_policies(folder / "policies.npz", config.game(), self.policies)
+        return greedy.summary()
+
+
+def _content_of(state: Mapping[str, Any]) -> bytes:
+    """Return the bytes that torch saves; it would report a full disk as a RuntimeError."""
+    content = io.BytesIO()
+    torch.save(state, content)
+    return content.getvalue()
 
 
 def _is_finite(weights: Any) -> bool:

@@ -9,21 +9,25 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from agents.presets import STANDARD, Config, configure
+from agents.presets import STANDARD, TASKS, Config, configure
+from agents.registry import LEARNERS
 from stb_gym.checks import check_integer
 from stb_gym.console import say
 from training.commands import choose_task, parsed, run_command
-from training.results import Task
+from training.results import TrainingTask
 from training.run import clear
 from training.study import run_study
 
+Algorithm = Annotated[str, Parameter(help=f"One of {', '.join(LEARNERS)}.")]
+TaskName = Annotated[str | None, Parameter(help=f"Environment, rules and objective by one name: {', '.join(TASKS)}.")]
+
 
 def train(
-    algorithm: str,
+    algorithm: Algorithm,
     /,
     *,
     env: str | None = None,
-    task: str | None = None,
+    task: TaskName = None,
     objective: str | None = None,
     variant: str = STANDARD,
     steps: int | None = None,
@@ -43,11 +47,9 @@ def train(
     """Train an algorithm with one seed or several, by its preset in agents/presets.toml.
 
     Args:
-        algorithm: ppo, dqn, fitted-q, afterstates, q-learning, tabular-afterstates, monte-carlo, certainty-equivalence,
-            or an agent of stable-baselines3: sb3-ppo, sb3-a2c, sb3-dqn, sb3-maskable-ppo, sb3-maskable-ppo-tuned.
+        algorithm: One of `agents.registry.LEARNERS`.
         env: Id of the environment (default: that of the task nine-tiles).
-        task: Environment, rules and objective by one name: nine-tiles, nine-tiles-shut, twelve-tiles, sixteen-tiles,
-            twenty-tiles, the-300, threes.
+        task: Environment, rules and objective by one name of `agents.presets.TASKS`.
         objective: What is rewarded: score, shut or at-most:T (default: what the environment rewards).
         variant: Variant of the preset, such as quick.
         steps: Steps of all environments together (default: those of the preset).
@@ -91,6 +93,8 @@ def train(
     if not resume:
         for folder in runs:
             clear(folder, overwrite)
+    if not LEARNERS[algorithm].resumes:
+        say(f"training.train: {algorithm} cannot continue after an interrupt, it begins again", error=True)
     failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)
     for folder, failure in failures.items():
         say(f"training.train: {folder} failed: {failure}", error=True)
@@ -103,7 +107,7 @@ def train(
 
 def run_name(config: Config) -> str:
     """Return the name of a run's folder, such as "ppo-nine-tiles-quick-0"."""
-    task = Task(config.env, config.arguments, config.opponents or "", str(config.players or ""))
+    task = TrainingTask(config.env, config.arguments, config.opponents or "", str(config.players or ""))
     variant = [] if config.variant == STANDARD else [config.variant]
     return "-".join([config.algorithm, task.name, *variant, str(config.seed)])
 

@@ -17,7 +17,7 @@ from tests.training.fake_runs import ENV, GAME, fake_round, fake_run, fake_runs
 from training import report
 from training.compare import compare_agents, main
 from training.results import (
-    Task,
+    TrainingTask,
     bootstrap_interval,
     by_agent,
     by_task,
@@ -105,9 +105,9 @@ def test_the_baselines_are_the_strategies_that_are_not_perfect_play_and_the_gree
 
 
 def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
-    assert Task("stb_gym/ShutTheBox12-v0", {}).name == "twelve-tiles"
-    assert Task(ENV, {"tiles": 5, "objective": "at-most:3"}).name == "ShutTheBox-v0-tiles-5-objective-at-most-3"
-    assert Task(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
+    assert TrainingTask("stb_gym/ShutTheBox12-v0", {}).name == "twelve-tiles"
+    assert TrainingTask(ENV, {"tiles": 5, "objective": "at-most:3"}).name == "ShutTheBox-v0-tiles-5-objective-at-most-3"
+    assert TrainingTask(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
 
 
 def test_a_task_that_is_written_in_two_ways_is_one(runs):

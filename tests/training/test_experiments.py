@@ -13,7 +13,7 @@ from stb_gym.solver import compile_game
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
 from training.experiments import diagnoses, mistakes
-from training.results import Task, bootstrap_interval, read_measurements, save_results
+from training.results import TrainingTask, bootstrap_interval, read_measurements, save_results
 
 # Pictures
 
@@ -128,7 +128,7 @@ def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_st
     rows += [("dqn", 1_000_000, seed, 0.000001, 90.0, 1_000_000) for seed in range(4)]
     frame = pd.DataFrame(rows, columns=["algorithm", "budget", "seed", "regret", "seconds", "steps"])
     low, high = map(results.rounded, bootstrap_interval(np.array(seeds)))
-    assert results.table(Task("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
+    assert results.table(TrainingTask("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
         "| agent | 0.2M | 1M |",
         "| --- | ---: | ---: |",
         "| `dqn` |  | 0<br><small>0 to 0<br>4 seeds<br>1.5 min</small> |",

@@ -19,16 +19,16 @@ from training.run import measure
 from training.suite.__main__ import suite
 from training.suite.score import number
 from training.suite.sweep import KEY, train
-from training.suite.tasks import BOX, BUDGETS, DICE, TASKS, Task
+from training.suite.tasks import BOX, BUDGETS, DICE, TASKS, SuiteTask
 
 pytestmark = pytest.mark.slow
 MAKERS = "tests.training.test_suite"
 
 SMALL = {
-    "box": Task(BOX, {"tiles": 4}),
-    "box-unmasked": Task(BOX, {"tiles": 4}, masked=False),
-    "shut": Task(BOX, {"tiles": 5, "objective": "shut"}),
-    "dice": Task(DICE, {"dice": 3}),
+    "box": SuiteTask(BOX, {"tiles": 4}),
+    "box-unmasked": SuiteTask(BOX, {"tiles": 4}, masked=False),
+    "shut": SuiteTask(BOX, {"tiles": 5, "objective": "shut"}),
+    "dice": SuiteTask(DICE, {"dice": 3}),
 }
 
 

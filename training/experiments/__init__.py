@@ -3,6 +3,8 @@
 - `departures`: what single changes of an algorithm are worth.
 - `hardness`: whether measures of hardness predict regrets.
 - `diagnoses`: which part of the regret of an agent dominates.
+- `mistakes`: which mistakes of agents cost most.
+- `language_model`: how well a small language model learns from games in words.
 
 Run one with `python -m training.experiments.NAME`.
 """

@@ -1,41 +1,41 @@
 """Measure what each departure of PPO, DQN and fitted Q iteration is worth: `python -m training.experiments.departures`.
 
-The learners are trained by the presets, as they are and with single changes. Regrets are added to a .csv.gz file as
-trainings end; the same command continues. `python -m docs.results` writes them as a table.
+The learners are trained by the presets, as they are and as subclasses with single changes. Regrets are added to a
+.csv.gz file as trainings end; the same command continues. `python -m docs.results` writes them as a table.
 """
 
 import sys
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
 import torch
 
-from agents.common import Episodes, Transition, Unary
-from agents.ppo import perceptron
+from agents.common import Episodes, Float32Array, Learner, Transition, Unary, VectorEnv
+from agents.dqn import DQN
+from agents.fitted_q import EmpiricalModel, FittedQ, FittedQSettings
+from agents.ppo import PPO, PPOSettings, perceptron
 from agents.presets import TASKS, configure
 from stb_gym.arrays import IntArray
 from stb_gym.console import say
 from training.commands import run_command
-from training.run import train_and_measure
+from training.run import measure
 from training.study import fill_table
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
 
 
-def not_unary(space: gym.spaces.Box) -> Unary:
-    """Return a layer that passes observations on as they are, as `Unary` does if they are not bounded."""
-    return Unary(gym.spaces.Box(-np.inf, np.inf, space.shape))
+class UnaryPPO(PPO):
+    """PPO whose networks see observations in unary."""
 
-
-def unary_perceptron(_: int, *rest: Any) -> torch.nn.Module:
-    """Return PPO's network for the observations of Threes in unary."""
-    unary = Unary(gym.make("stb_gym/Threes-v0").observation_space)
-    return torch.nn.Sequential(unary, perceptron(unary.size, *rest))
+    def make_network(
+        self, space: gym.Space[Any], outputs: int, gain: float, generator: torch.Generator
+    ) -> torch.nn.Module:
+        """See `PPO`."""
+        unary = Unary(space)
+        return torch.nn.Sequential(unary, perceptron(unary.size, self.settings.width, outputs, gain, generator))
 
 
 class ScaledEpisodes(Episodes):
@@ -47,16 +47,61 @@ class ScaledEpisodes(Episodes):
         return transition._replace(reward=transition.reward / abs(self.envs.rewards).max())  # type: ignore[attr-defined]
 
 
-CHANGES: dict[tuple[str, str], dict[str, Any]] = {  # what is replaced, by algorithm and change
-    ("ppo", "none"): {},
-    ("ppo", "observations in unary"): {"agents.ppo.perceptron": unary_perceptron},
-    ("ppo", "scaled rewards"): {"agents.ppo.Episodes": ScaledEpisodes},
-    ("dqn", "none"): {},
-    ("dqn", "observations not in unary"): {"agents.dqn.Unary": not_unary},
-    ("fitted-q", "none"): {},
-    ("fitted-q", "observations not in unary"): {"agents.dqn.Unary": not_unary},
-    ("fitted-q", "rewards not scaled"): {"agents.fitted_q.FittedQ._scale": property(lambda _: 1.0, lambda *_: None)},
-    ("fitted-q", "moves not pooled"): {"agents.fitted_q.linked_moves": lambda *pairs: np.arange(pairs[-1])},
+class ScaledPPO(PPO):
+    """PPO whose rewards are divided by the largest one."""
+
+    def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
+        self._episodes = ScaledEpisodes(envs, seed)
+
+
+def unbounded(space: gym.Space[Any]) -> gym.spaces.Box:
+    """Return a space of the same shape without bounds, whose observations networks see as they are."""
+    return gym.spaces.Box(-np.inf, np.inf, space.shape)
+
+
+class PlainDQN(DQN):
+    """DQN whose network sees observations as they are."""
+
+    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
+        """See `DQN`."""
+        return super().make_network(unbounded(space), actions, generator)
+
+
+class PlainFittedQ(FittedQ):
+    """Fitted Q iteration whose network sees observations as they are."""
+
+    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
+        """See `FittedQ`."""
+        return super().make_network(unbounded(space), actions, generator)
+
+
+class UnscaledFittedQ(FittedQ):
+    """Fitted Q iteration without scaled rewards."""
+
+    def scale_of(self, reward: Float32Array) -> float:
+        """Return 1."""
+        return 1.0
+
+
+class UnpooledFittedQ(FittedQ):
+    """Fitted Q iteration in which every move has transitions of its own."""
+
+    def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
+        self._model = EmpiricalModel(self._episodes.actions, pools_moves=False)
+
+
+CHANGES: dict[tuple[str, str], type[Learner]] = {
+    ("ppo", "none"): PPO,
+    ("ppo", "observations in unary"): UnaryPPO,
+    ("ppo", "scaled rewards"): ScaledPPO,
+    ("dqn", "none"): DQN,
+    ("dqn", "observations not in unary"): PlainDQN,
+    ("fitted-q", "none"): FittedQ,
+    ("fitted-q", "observations not in unary"): PlainFittedQ,
+    ("fitted-q", "rewards not scaled"): UnscaledFittedQ,
+    ("fitted-q", "moves not pooled"): UnpooledFittedQ,
 }
 
 
@@ -80,11 +125,10 @@ def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
     """Train a learner with a change; return its regret."""
     torch.set_num_threads(1)
     task, variant = study.split()
-    with ExitStack() as changes:
-        for name, replacement in CHANGES[algorithm, change].items():
-            changes.enter_context(patch(name, replacement, create=True))
-        config = configure(algorithm, *TASKS[task], variant, seed=seed)
-        return [train_and_measure(config).greedy.regret]
+    config = configure(algorithm, *TASKS[task], variant, seed=seed)
+    learner = CHANGES[algorithm, change](config.make_envs(), config.settings, seed)
+    learner.learn(config.steps)
+    return [measure(config, learner).greedy.regret]
 
 
 if __name__ == "__main__":

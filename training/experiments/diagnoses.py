@@ -15,7 +15,8 @@ from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, PPO
 
 from agents.presets import TASKS, configure
-from agents.sb3 import STOCK
+from agents.registry import LEARNERS as ALGORITHMS
+from agents.sb3 import StockLearner
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
 from stb_gym.console import say
 from training.commands import run_command
@@ -33,6 +34,7 @@ LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings 
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
 }
+STOCK = {name: learner.model_class for name, learner in ALGORITHMS.items() if issubclass(learner, StockLearner)}
 MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-qr-dqn": QRDQN,
     "sb3-ppo with entropy bonus": partial(PPO, ent_coef=0.3),

@@ -14,7 +14,7 @@ from scipy.stats import spearmanr
 from stb_gym import hardness
 from training.commands import run_command
 from training.suite.sweep import sweep
-from training.suite.tasks import BOX, DICE, Task
+from training.suite.tasks import BOX, DICE, SuiteTask
 
 BUDGET = "200k"
 AGENTS = ("certainty-equivalence", "monte-carlo", "q-learning", "afterstates", "fitted-q", "ppo", "dqn")
@@ -27,7 +27,7 @@ BOXES: list[dict[str, Any]] = [
 ]
 THREES: list[dict[str, Any]] = [*({"dice": dice} for dice in (3, 4, 5, 6, 7)), {"faces": 4}, {"faces": 8}]
 TASKS = {
-    " ".join(str(word) for pair in arguments.items() for word in pair): Task(env, arguments)
+    " ".join(str(word) for pair in arguments.items() for word in pair): SuiteTask(env, arguments)
     for env, rules, objectives in ((BOX, BOXES, ("score", "shut")), (DICE, THREES, ("score", "at-most:4")))
     for rule in rules
     for objective in objectives
@@ -35,7 +35,7 @@ TASKS = {
 }
 
 
-def measures(task: Task) -> dict[str, float | None]:
+def measures(task: SuiteTask) -> dict[str, float | None]:
     """Return the measures of hardness of a task, by the headings of their columns."""
     found = hardness(task.game, task.objective)
     shares = [*found.shares, 0.0]

@@ -12,7 +12,7 @@ from stb_gym.files import write_text
 from stb_gym.measure import read_policy
 from training.commands import run_command
 from training.report import costliest
-from training.results import Task
+from training.results import TrainingTask
 from training.run import Run
 
 
@@ -30,7 +30,7 @@ def mistakes(*runs: Path, out: Path = Path("runs/mistakes.csv")) -> None:
         config = Run(run).config
         agent = {"algorithm": config.algorithm, "variant": config.variant}
         costs = costliest(read_policy(run).evaluate())
-        found.append(costs.assign(task=Task(config.env, config.arguments).name, **agent))
+        found.append(costs.assign(task=TrainingTask(config.env, config.arguments).name, **agent))
     write_text(out, pd.concat(found).to_csv(index=False, float_format="%.4g", lineterminator="\n"))
 
 

@@ -6,6 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from agents.registry import LEARNERS
 from stb_gym.checks import check_choice
 from stb_gym.console import say
 from training.commands import run_command
@@ -13,9 +14,17 @@ from training.suite.score import draw, number, table
 from training.suite.sweep import sweep
 from training.suite.tasks import BUDGETS, SEEDS, TASKS
 
+Agent = Annotated[
+    str,
+    Parameter(
+        help="A function MODULE:NAME from an environment and a seed to an agent with learn and predict, or one of "
+        f"{', '.join(LEARNERS)}."
+    ),
+]
+
 
 def suite(
-    agent: str,
+    agent: Agent,
     /,
     *,
     budgets: str = "200k",
@@ -27,8 +36,8 @@ def suite(
     """Train an agent on the eight tasks of exact-8, measure it, and print one number.
 
     Args:
-        agent: A function MODULE:NAME from an environment and a seed to an agent with learn and predict, or a learner
-            of agents, such as ppo.
+        agent: A function MODULE:NAME from an environment and a seed to an agent with learn and predict, or one of
+            `agents.registry.LEARNERS`.
         budgets: Steps of a training: 200k, 1m or 200k,1m.
         seeds: How many seeds; the protocol has 5.
         workers: Trainings that run at a time.

@@ -6,21 +6,20 @@ import numpy as np
 
 from agents.common import Array
 from agents.presets import Config, make_settings, read_preset
+from agents.registry import LEARNERS
 from stb_gym.arrays import IntArray
 from stb_gym.games import fits
 from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
-
-TABULAR = ("q-learning", "tabular-afterstates", "monte-carlo", "certainty-equivalence")
 
 
 class RepositoryAgent:
     """A learner of `agents`.
 
     Learners of afterstates and tabular ones know the moves, and so choose legal actions where masks are missing, too.
-    Tabular ones play randomly where the game is too large for tables.
+    Learners that need tables play randomly where the game is too large for them.
 
     Args:
-        algorithm: one of `agents.presets.ALGORITHMS`.
+        algorithm: one of `agents.registry.LEARNERS`.
         env: the environment of a task.
         seed: the seed of the training.
     """
@@ -33,7 +32,7 @@ class RepositoryAgent:
 
     def learn(self, steps: int) -> None:
         """Learn for the steps of a budget."""
-        if self._algorithm in TABULAR and not fits(self._task.game):
+        if LEARNERS[self._algorithm].needs_tables and not fits(self._task.game):
             return
         variant = next(name for name, number in BUDGETS.items() if number == steps)
         preset = read_preset(self._algorithm, None, variant)

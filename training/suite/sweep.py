@@ -9,12 +9,12 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 import torch
 
-from agents.presets import ALGORITHMS
+from agents.registry import LEARNERS
 from stb_gym.checks import check_choice
 from stb_gym.cli import imported
 from training.study import fill_table
 from training.suite.learners import RepositoryAgent
-from training.suite.tasks import BUDGETS, Task
+from training.suite.tasks import BUDGETS, SuiteTask
 
 KEY = ["agent", "task", "budget", "seed"]
 NUMBERS = ["regret", "score", "seconds"]
@@ -22,7 +22,7 @@ NUMBERS = ["regret", "score", "seconds"]
 
 def sweep(
     agent: str,
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, SuiteTask],
     out: Path,
     budgets: Sequence[str],
     seeds: int,
@@ -32,7 +32,7 @@ def sweep(
     """Train and measure what a results file does not have yet; results are added to it as trainings end.
 
     Args:
-        agent: one of `agents.presets.ALGORITHMS`, or a function as MODULE:NAME. It is called with an environment and a
+        agent: one of `agents.registry.LEARNERS`, or a function as MODULE:NAME. It is called with an environment and a
             seed, and returns an agent with `learn(steps)` and stable-baselines3's `predict`.
         tasks: tasks by name.
         out: the results file, .csv.gz.
@@ -61,11 +61,11 @@ def maker_of(agent: str) -> Callable[..., Any]:
     if ":" in agent:
         made: Callable[..., Any] = imported(agent, "the agent")
         return made
-    check_choice("agent", agent, [*ALGORITHMS, "MODULE:NAME"])
+    check_choice("agent", agent, [*LEARNERS, "MODULE:NAME"])
     return partial(RepositoryAgent, agent)
 
 
-def train(tasks: Mapping[str, Task], agent: str, name: str, budget: str, seed: int) -> list[float]:
+def train(tasks: Mapping[str, SuiteTask], agent: str, name: str, budget: str, seed: int) -> list[float]:
     """Train and measure an agent; return its regret, its score and the seconds."""
     torch.set_num_threads(1)
     began = time.process_time()

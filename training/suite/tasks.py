@@ -12,7 +12,7 @@ import numpy as np
 
 from stb_gym import RegretMeter
 from stb_gym.solver import Measured
-from training import results
+from training.results import TrainingTask
 
 BUDGETS = {"200k": 200_000, "1m": 1_000_000}  # steps
 SEEDS = 5
@@ -20,7 +20,7 @@ SAMPLED_TURNS = 10_000  # of a game too large for tables
 
 
 @dataclass(frozen=True)
-class Task(results.Task):
+class SuiteTask(TrainingTask):
     """A task of the protocol: single turns.
 
     Attributes:
@@ -43,14 +43,14 @@ class Task(results.Task):
 
 BOX, DICE = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 TASKS = {
-    "twelve-tiles": Task(BOX, {"tiles": 12}),  # 0.013 %
-    "nine-tiles": Task(BOX, {}),  # 0.075 %
-    "nine-tiles-unmasked": Task(BOX, {}, masked=False),
-    "sixteen-tiles": Task(BOX, {"tiles": 16, "dice": 3}),  # 0.46 %, too large for tables
-    "twelve-tiles-shut": Task(BOX, {"tiles": 12, "objective": "shut"}),  # 6.0 %
-    "unlucky-seven-shut": Task(BOX, {"ending_roll": 7, "objective": "shut"}),  # 11 %
-    "threes": Task(DICE, {}),  # 20 %
-    "seven-dice": Task(DICE, {"dice": 7}),  # 28 %
+    "twelve-tiles": SuiteTask(BOX, {"tiles": 12}),  # 0.013 %
+    "nine-tiles": SuiteTask(BOX, {}),  # 0.075 %
+    "nine-tiles-unmasked": SuiteTask(BOX, {}, masked=False),
+    "sixteen-tiles": SuiteTask(BOX, {"tiles": 16, "dice": 3}),  # 0.46 %, too large for tables
+    "twelve-tiles-shut": SuiteTask(BOX, {"tiles": 12, "objective": "shut"}),  # 6.0 %
+    "unlucky-seven-shut": SuiteTask(BOX, {"ending_roll": 7, "objective": "shut"}),  # 11 %
+    "threes": SuiteTask(DICE, {}),  # 20 %
+    "seven-dice": SuiteTask(DICE, {"dice": 7}),  # 28 %
 }
 
 
@@ -65,7 +65,7 @@ def all_legal(info: dict[str, Any]) -> dict[str, Any]:
 class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
     """The environment of a task. Without masks it reports every action as legal."""
 
-    def __init__(self, task: Task):
+    def __init__(self, task: SuiteTask):
         super().__init__(gym.make(task.env, **task.arguments))
         self.task = task
 
