@@ -71,7 +71,7 @@ class QLearning(Learner):
     source = "Watkins and Dayan (1992)"
     needs_tables = True
     WEIGHTS = ("_table",)
-    SAVED = ("num_steps", "_table", "_updates", "_random", "_episodes")
+    SAVED: ClassVar[tuple[str, ...]] = ("num_steps", "_table", "_updates", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)

@@ -17,20 +17,19 @@ import time
 from pathlib import Path
 from typing import Any
 
+from agents.registry import LEARNERS
 from stb_gym.console import say
 from training.run import Run
 from training.train import main as train
 
 FORK = multiprocessing.get_context("fork")
-KINDS = {  # the words of trainings that take a second or two
-    "ppo": "ppo --steps 30000 --settings.num-envs 256",
-    "dqn": "dqn --steps 6000 --settings.num-envs 256",
-    "fitted-q": "fitted-q --steps 16000 --settings.num-envs 256",
-    "afterstates": "afterstates --steps 16000 --settings.num-envs 256",
-    "q-learning": "q-learning --steps 500000 --settings.num-envs 256",
-    "tabular-afterstates": "tabular-afterstates --steps 500000 --settings.num-envs 256",
-    "monte-carlo": "monte-carlo --steps 500000 --settings.num-envs 256",
-    "certainty-equivalence": "certainty-equivalence --steps 500000 --settings.num-envs 256",
+STEPS = {True: 500_000, False: 16_000}  # of trainings that take some seconds, with tables and without
+KINDS = {  # the words of trainings
+    **{
+        name: f"{name} --steps {STEPS[learner.needs_tables]} --settings.num-envs 256"
+        for name, learner in LEARNERS.items()
+        if learner.resumes
+    },
     "ppo in rounds": "ppo --steps 20000 --settings.num-envs 256 --opponents league --players 2",
     "stable-baselines3": "sb3-a2c --steps 300",
 }

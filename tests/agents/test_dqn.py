@@ -1,4 +1,4 @@
-"""DQN: its replay and targets, masks, equal rows, exploration, and learning."""
+"""Test DQN: its replay, double Q-learning, the target network, exploration, and learning."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from agents.common import Transition
-from agents.dqn import DQN, DQNSettings, Replay
+from agents.dqn import DQN, DQNSettings, Replay, double_q_values
 from stb_gym import ShutTheBox
 from tests.agents import BOX, make, regret_of
 
@@ -41,26 +41,10 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
         np.testing.assert_equal(tuple(drawn), expected)
 
 
-@pytest.mark.parametrize("delta", [0.5, 100.0])
-def test_the_loss_over_equal_rows_is_that_of_transitions_one_by_one(delta):
-    learner = learner_of(settings=replace(SETTINGS, gamma=0.9, target_period=7, learning_rate=0.1, huber_delta=delta))
-    learner.learn(600)
-    batch = learner._replay.sample(64, learner._random)
-    assert batch.terminated.any()
-    assert len(np.unique(batch.observation, axis=0)) < 64
-    total = 0.0
-    with torch.no_grad():
-        for observation, action, reward, terminated, following, mask in zip(*batch, strict=True):
-            following = torch.as_tensor(following)[None]
-            legal = np.flatnonzero(mask)
-            target = reward
-            if not terminated:
-                best = legal[learner._network(following)[0].numpy()[legal].argmax()]
-                target += 0.9 * learner._target_network(following)[0, best].item()
-            error = abs(learner._network(torch.as_tensor(observation)[None])[0, action].item() - target)
-            total += error**2 / 2 if error < delta else delta * (error - delta / 2)
-    learner._update(batch)
-    assert learner.figures["loss"] == pytest.approx(total / 64, rel=1e-3)
+def test_the_target_network_values_the_legal_action_that_the_network_prefers():
+    q_values, target_q_values = torch.tensor([[1.0, 5.0, 3.0], [0.0, 1.0, 2.0]]), torch.arange(6.0).reshape(2, 3)
+    mask = torch.tensor([[True, False, True], [True, True, False]])
+    assert double_q_values(q_values, target_q_values, mask).tolist() == [2.0, 4.0]
 
 
 def test_the_target_network_is_copied_every_period():

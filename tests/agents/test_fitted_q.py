@@ -1,4 +1,4 @@
-"""Fitted Q iteration: the numbering of positions, exact means, shared transitions, and learning."""
+"""Test fitted Q iteration: indices of positions, exact means, shared transitions, and learning."""
 
 from collections import defaultdict
 from dataclasses import replace
@@ -7,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, Positions
+from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, PositionIndex
 from stb_gym import ShutTheBox, solve
 from tests.agents import make, regret_of, seen
 
@@ -61,7 +61,7 @@ def model_of(*parts):
 def test_positions_are_numbered_by_observation_and_mask():
     random = np.random.default_rng(0)
     seen, legal = random.integers(2, size=(3000, 12), dtype=np.uint8), random.random((3000, ACTIONS)) < 0.5
-    positions, known = Positions(seen[0], ACTIONS), {}
+    positions, known = PositionIndex(seen[0], ACTIONS), {}
     for part in np.split(np.arange(3000), [0, 1, 40, 1000]):
         numbers, before = positions.numbers(seen[part], legal[part]), len(known)
         for row, number in zip(part, numbers.tolist(), strict=True):
@@ -71,7 +71,7 @@ def test_positions_are_numbered_by_observation_and_mask():
         assert (positions.masks(numbers) == legal[part]).all()
     assert len(positions) == len(known) + 1 > 1024
     assert not positions.masks(np.array([OVER])).any()
-    other = Positions(seen[0], ACTIONS)
+    other = PositionIndex(seen[0], ACTIONS)
     other.numbers(seen[::-1], legal[::-1])
     other.load_state_dict(positions.state_dict())
     assert (other.numbers(seen, legal) == positions.numbers(seen, legal)).all()
@@ -122,13 +122,6 @@ def test_it_learns_five_tiles():
     assert agent._scale == 13  # of 15 points at least 2 are shut
     assert agent.figures["moves"] == len(agent._model.moves)
     assert agent.figures["loss"] < 1e-3
-
-
-def test_the_learning_rate_falls_linearly():
-    agent, seen = learner(warm_up=128), []
-    agent.learn(1024, lambda: seen.append((agent.num_steps, agent.figures.get("learning_rate"))))
-    steps, rates = zip(*seen[2:], strict=True)
-    assert rates == pytest.approx([SETTINGS.learning_rate * (1 - count / 1024) for count in steps])
 
 
 def test_it_learns_from_environments_without_masks_or_snapshots():

@@ -1,4 +1,4 @@
-"""PPO: its formulas sample by sample, masks, equal rows, and learning."""
+"""Test PPO: its formulas, what a rollout records, how actions are drawn, and learning."""
 
 from dataclasses import replace
 
@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from agents import ppo
-from agents.ppo import PPO, PPOSettings, generalized_advantages
+from agents.ppo import PPO, PPOSettings, clipped_objective, generalized_advantages
 from stb_gym import ShutTheBox
 from tests.agents import BOX, make, regret_of
 
@@ -38,40 +38,20 @@ def test_advantages_are_weighted_sums_of_errors_up_to_the_end_of_the_episode():
             assert found[start, env] == pytest.approx(expected, rel=1e-4, abs=1e-5)
 
 
-def test_the_loss_over_equal_rows_is_that_of_samples_one_by_one():
-    learner = learner_of()
-    learner.learn(256)
-    positions, samples = learner._play()
-    with torch.no_grad():
-        for weights in learner._networks.parameters():
-            weights += 0.05
-    indices = torch.arange(0, 256, 3)
-    batch = ppo.Samples(*(column[indices] for column in samples))
-    assert len(batch.position.unique()) < len(indices)
-    loss, figures = learner._loss(positions, batch, 0.1)
-    objective, value_error, entropy = 0.0, 0.0, 0.0
-    for position, action, log_probability, advantage, target in zip(*batch, strict=True):
-        observation, mask = (column[position][None] for column in positions)
-        probability = probabilities(learner, observation, mask)[0]
-        ratio = probability[action] / np.exp(log_probability.item())
-        objective += min(ratio * advantage.item(), np.clip(ratio, 0.8, 1.2) * advantage.item())
-        value_error += (learner._values(observation)[0] - target.item()) ** 2
-        possible = probability[probability > 0]
-        entropy -= (possible * np.log(possible)).sum()
-    assert figures["objective"].item() == pytest.approx(objective / len(indices), abs=1e-5)
-    assert figures["value_error"].item() == pytest.approx(value_error / len(indices), rel=1e-4)
-    assert figures["entropy"].item() == pytest.approx(entropy / len(indices), rel=1e-4)
-    expected = (0.5 * value_error - objective - 0.1 * entropy) / len(indices)
-    assert loss.item() == pytest.approx(expected, rel=1e-4)
+def test_the_objective_gains_nothing_from_a_ratio_beyond_the_clip_range():
+    ratio = torch.tensor([0.5, 0.5, 0.9, 1.1, 1.5, 1.5])
+    advantage = torch.tensor([2.0, -2.0, 1.0, -1.0, 2.0, -2.0])
+    terms = [0.5 * 2, 0.8 * -2, 0.9, -1.1, 1.2 * 2, 1.5 * -2]
+    assert clipped_objective(ratio, advantage, 0.2).item() == pytest.approx(sum(terms) / 6)
 
 
-def test_a_rollout_records_the_positions_that_were_played():
+def test_a_rollout_records_the_observations_of_its_steps():
     learner, copy = learner_of(), learner_of()
-    positions, samples = learner._play()
+    distinct, samples = learner._play()
     for step in range(8):
-        rows = samples.position[step * 32 : (step + 1) * 32]
-        assert (positions.observation[rows].numpy() == copy._episodes.observation).all()
-        assert (positions.mask[rows].numpy() == copy._episodes.mask).all()
+        rows = samples.row[step * 32 : (step + 1) * 32]
+        assert (distinct.observation[rows].numpy() == copy._episodes.observation).all()
+        assert (distinct.mask[rows].numpy() == copy._episodes.mask).all()
         copy._episodes.step(samples.action[step * 32 : (step + 1) * 32].numpy())
 
 
@@ -88,26 +68,6 @@ def test_advantages_are_normalised_and_the_critic_learns_returns():
         known = ~np.isnan(rewards)
         assert targets[known] == pytest.approx(rewards[known], abs=1e-4)
     assert known.sum() > 16
-
-
-def test_the_learning_rate_and_the_weight_of_the_entropy_fall_linearly(monkeypatch):
-    learner, loss, used = learner_of(), PPO._loss, []
-
-    def record(self, positions, samples, entropy_weight):
-        used.append((self._optimizer.param_groups[0]["lr"], entropy_weight))
-        return loss(self, positions, samples, entropy_weight)
-
-    monkeypatch.setattr(PPO, "_loss", record)
-    learner.learn(1024)
-    full = np.array([SETTINGS.learning_rate, SETTINGS.entropy_weight])
-    assert np.unique(used, axis=0) == pytest.approx(full * np.array([[0.25], [0.5], [0.75], [1]]))
-
-
-def test_the_gradients_of_both_networks_are_clipped(monkeypatch):
-    learner, clipped = learner_of(), []
-    monkeypatch.setattr(torch.nn.utils, "clip_grad_norm_", lambda weights, most: clipped.extend((*weights, most)))
-    learner.learn(256)
-    assert {SETTINGS.max_gradient_norm, *learner._networks.parameters()} == set(clipped)
 
 
 def test_actions_are_drawn_with_their_probabilities_and_the_best_is_the_likeliest():

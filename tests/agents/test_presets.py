@@ -7,11 +7,14 @@ from dataclasses import fields
 import pytest
 
 from agents import presets
-from agents.presets import ALGORITHMS, TASKS, Config, configure, make_settings, read_preset, task_name
+from agents.presets import TASKS, Config, configure, make_settings, read_preset, task_name
+from agents.registry import LEARNERS
 from training.tune import SPACES
 
 ENV = "stb_gym/ShutTheBox-v0"
 TABLES = """
+[variants]
+1m = 1000
 [q-learning]
 steps = 5000
 num_envs = 8
@@ -40,6 +43,8 @@ def test_later_tables_override_earlier_ones(tables):
     assert read_preset("q-learning", "nine-tiles", "quick") == {"steps": 500, "num_envs": 8, "exploration": 0.2}
     assert read_preset("q-learning", "threes") == {"steps": 5000, "num_envs": 8, "exploration": 0.3}
     assert read_preset("q-learning", "threes", "quick") == {"steps": 500, "num_envs": 2, "exploration": 0.2}
+    assert read_preset("q-learning", "threes", "1m") == {"steps": 1000, "num_envs": 8, "exploration": 0.3}
+    assert read_preset("monte-carlo", None, "1m") == {"steps": 1000}
 
 
 def test_a_configuration_follows_the_preset_of_its_task(tables):
@@ -60,7 +65,7 @@ def test_a_configuration_follows_the_preset_of_its_task(tables):
         (("q-learning", ENV, {"objective": "x"}), "unknown objective 'x': allowed are score, shut"),
         (
             ("q-learning", ENV, {}, "slow"),
-            "unknown variant of q-learning on nine-tiles 'slow': allowed are standard, q",
+            "unknown variant of q-learning on nine-tiles 'slow': allowed are standard, 1",
         ),
         (("q-learning", ENV, {"tiles": 3}, "slow"), "unknown variant of q-learning on other tasks 'slow'"),
         (("monte-carlo", ENV, {}), "steps should be a valid integer, not None"),
@@ -170,7 +175,7 @@ def test_damaged_presets_are_named_with_their_file(tables):
         read_preset("q-learning", None)
 
 
-@pytest.mark.parametrize("algorithm", ALGORITHMS)
+@pytest.mark.parametrize("algorithm", LEARNERS)
 def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(algorithm):
     for task in TASKS.values():
         standard, quick = configure(algorithm, *task), configure(algorithm, *task, "quick")
@@ -180,7 +185,7 @@ def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(a
 @pytest.mark.parametrize("algorithm", tomllib.loads(SPACES.read_text()))
 def test_searched_settings_are_settings(algorithm):
     space = tomllib.loads(SPACES.read_text())[algorithm]
-    names = {field.name for field in fields(ALGORITHMS[algorithm].settings_class)}
+    names = {field.name for field in fields(LEARNERS[algorithm].settings_class)}
     assert space.keys() <= names
     for ends in zip(*space.values(), strict=True):
         make_settings(algorithm, dict(zip(space, ends, strict=True)))

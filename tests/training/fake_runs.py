@@ -7,6 +7,7 @@ import pandas as pd
 from agents.presets import configure
 from stb_gym import ShutTheBox, evaluate, save_policy, strategy
 from stb_gym.measure import save_policies
+from training.run import FORMAT
 
 GAME = ShutTheBox(tiles=5)
 ENV = "stb_gym/ShutTheBox-v0"
@@ -17,7 +18,7 @@ def fake_run(folder, policies, algorithm="q-learning", **options):
     """Write a run on five tiles whose policy after 0, 1000, 2000 ... steps is the strategy of that name."""
     folder.mkdir(parents=True)
     config = configure(algorithm, ENV, {"tiles": 5}, **{"steps": 2000, **options})
-    (folder / "config.json").write_text(json.dumps(config.to_json()))
+    (folder / "config.json").write_text(json.dumps({"format": FORMAT, **config.to_json()}))
     saved = {1000 * at: strategy(GAME, name) for at, name in enumerate(policies)}
     rows = []
     for steps, policy in saved.items():
@@ -43,7 +44,7 @@ def fake_round(folder, gains):
     """Write a run in rounds of two players whose largest gain is measured after 0, 1000, 2000 ... steps."""
     folder.mkdir(parents=True)
     config = configure("ppo", ENV, {"tiles": 5}, steps=2000, opponents="league", players=2)
-    (folder / "config.json").write_text(json.dumps(config.to_json()))
+    (folder / "config.json").write_text(json.dumps({"format": FORMAT, **config.to_json()}))
     rows = [{"steps": 1000 * at, "seconds": 60.0, "gain": gain, "gain_1": gain / 2} for at, gain in enumerate(gains)]
     pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)
     return folder

@@ -65,7 +65,6 @@ READ = {  # what is read from every kind of file
     "run/checkpoint.pt": checkpoint_of,
     "run/policy.npz": policy_of,
     "run/policies.npz": lambda path: explorer_page(ShutTheBox(tiles=5), runs=[str(path.parent)]),
-    "stock/model.zip": lambda path: forged(Run(path.parent).learner().model.policy.state_dict()),
     "all.csv.gz": lambda path: read_results(path).to_csv(),
     "departures.csv.gz": lambda path: read_numbers(path, KEY).to_csv(),
     "presets.toml": presets_of,
@@ -78,7 +77,6 @@ def folder(tmp_path_factory):
     """Return a folder with a whole file of every kind."""
     folder = tmp_path_factory.mktemp("files")
     interrupt(small("ppo"), folder / "run")
-    train(small("sb3-a2c", steps=10), folder / "stock", measurements=1)
     save_results(folder / "all.csv.gz", read_run(folder / "run"))
     shutil.copy(ROOT / "docs/results/departures.csv.gz", folder)
     (folder / "presets.toml").write_bytes(presets.FILE.read_bytes())

@@ -33,8 +33,7 @@ def drawn(monkeypatch):
 
 def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypatch, drawn):
     learners = ("q-learning", "tabular-afterstates")
-    monkeypatch.setattr(results, "LEARNERS", learners)
-    monkeypatch.setattr(results, "OF_THE_LIBRARY", ())
+    monkeypatch.setattr(results, "DRAWN", learners)
     monkeypatch.setattr(results, "BUDGET", 2000)
     monkeypatch.setattr("tests.training.fake_runs.GAME", ShutTheBox())
     runs = [fake_run(tmp_path / name, ["worst", "lowest-first", "optimal"], name) for name in learners]

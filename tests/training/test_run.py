@@ -1,4 +1,4 @@
-"""The folder of a run: what it holds, how it is continued, and what becomes of damaged files."""
+"""Test the folder of a run: its files, how it is continued, and how damaged or old ones are refused."""
 
 import io
 import json
@@ -11,12 +11,13 @@ import pytest
 import torch
 from filelock import FileLock
 
-from agents.presets import ALGORITHMS, TASKS, configure
+from agents.presets import TASKS, configure
+from agents.registry import LEARNERS
 from stb_gym import RegretMeter, evaluate, load_policy
-from stb_gym.files import write_sealed
+from stb_gym.files import read_json, write_json, write_sealed
 from stb_gym.measure import load_policies
 from tests import Code, every
-from tests.training.conftest import SMALL, small
+from tests.training.conftest import small
 from training import run as running
 from training.run import Run, clear, measure, train, train_and_measure
 
@@ -94,14 +95,27 @@ def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     assert "agreement" not in Run(tmp_path).result()["greedy"]
 
 
+def test_runs_of_earlier_versions_are_refused_and_never_removed(finished, tmp_path):
+    folder = copytree(finished, tmp_path / "run")
+    entries = read_json(folder / "config.json")
+    del entries["format"]
+    write_json(folder / "config.json", entries)
+    before = {path.name: path.read_bytes() for path in folder.iterdir()}
+    for call in (lambda: Run(folder), lambda: train(small(steps=2000), folder), lambda: clear(folder, overwrite=True)):
+        with pytest.raises(ValueError, match=r"holds a run of an earlier version: train again, in another folder"):
+            call()
+    assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
+
+
 ROUND = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "players": 3}
+RESUMED = [name for name, learner in LEARNERS.items() if learner.resumes]
 ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation"), ("afterstates", "approximation")]
 
 
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        *((algorithm, {}) for algorithm in SMALL),
+        *((algorithm, {}) for algorithm in RESUMED),
         *every(4, [(algorithm, ROUND | {"opponents": opponents}) for algorithm, opponents in ROUNDS]),
     ],
     ids=str,
@@ -226,10 +240,9 @@ def test_learning_that_diverges_is_an_error(tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("algorithm", [name for name in ALGORITHMS if name.startswith("sb3-")])
-def test_agents_of_stable_baselines3_are_not_continued(algorithm, tmp_path):
-    settings = {"num_envs": 4} if algorithm.endswith("tuned") else {}
-    config = small(algorithm, steps=200, settings=settings)
+@pytest.mark.parametrize("algorithm", [name for name in LEARNERS if name not in RESUMED])
+def test_learners_that_cannot_resume_are_not_continued(algorithm, tmp_path):
+    config = small(algorithm, steps=200)
     interrupt(config, tmp_path, 1)
     with pytest.raises(ValueError, match=f"is not finished, and {algorithm} cannot continue: add --overwrite"):
         train(config, tmp_path)
