@@ -93,15 +93,15 @@ class Learner(Stored, ABC):
     """
 
     settings_class: ClassVar[type[Any]]
-    title: ClassVar[str] = ""
+    title = ""
     method: ClassVar[str]
     source: ClassVar[str]
-    needs_tables: ClassVar[bool] = False
-    plays_rounds: ClassVar[bool] = False
-    uses_masks: ClassVar[bool] = True
-    on_policy: ClassVar[bool] = False
-    resumes: ClassVar[bool] = True
-    of_library: ClassVar[bool] = False
+    needs_tables = False
+    plays_rounds = False
+    uses_masks = True
+    on_policy = False
+    resumes = True
+    of_library = False
     WEIGHTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):

@@ -184,6 +184,7 @@ class DQN(Learner):
     method = "double DQN with masks in play and in the target"
     source = "Mnih et al. (2015), van Hasselt et al. (2016)"
     plays_rounds = True
+    make_network = staticmethod(perceptron)  # a subclass may make another one
     WEIGHTS = ("_network",)
     SAVED = (
         "num_steps", "_network", "_target_network", "_optimizer", "_replay", "_random", "_episodes", "_updates",
@@ -195,15 +196,11 @@ class DQN(Learner):
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        self._network = self.make_network(space, actions, self._random).to(self.device)
+        self._network = self.make_network(space, settings.width, actions, self._random).to(self.device)
         self._target_network = deepcopy(self._network)
         self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
         self._replay = Replay(settings.replay_size, space, actions)
         self._updates = 0
-
-    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
-        """Return the Q-network; a subclass may return another one."""
-        return perceptron(space, self.settings.width, actions, generator)
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`; a rollout is one step of all environments."""

@@ -31,9 +31,6 @@ References:
     method", 2005.
 """
 
-from typing import Any
-
-import gymnasium as gym
 import numpy as np
 import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
@@ -257,6 +254,7 @@ class FittedQ(Learner):
     method = "neural fitted Q iteration on the empirical model"
     source = "Riedmiller (2005), Ernst et al. (2005)"
     plays_rounds = True
+    make_network = staticmethod(perceptron)  # a subclass may make another one
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")
 
@@ -266,7 +264,8 @@ class FittedQ(Learner):
         self._random = np.random.default_rng([seed, 1])
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
-        network = self.make_network(envs.single_observation_space, self._episodes.actions, generator)
+        space, actions = envs.single_observation_space, self._episodes.actions
+        network = self.make_network(space, settings.width, actions, generator)
         self._network = network.to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._positions = PositionIndex(self._episodes.observation[0], self._episodes.actions)
@@ -274,10 +273,6 @@ class FittedQ(Learner):
         self._model = EmpiricalModel(self._episodes.actions)
         self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
         self._scale = float(np.finfo(np.float32).tiny)
-
-    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
-        """Return the network of action values; a subclass may return another one."""
-        return perceptron(space, self.settings.width, actions, generator)
 
     def scale_of(self, reward: Float32Array) -> float:
         """Return what rewards are divided by from now on, given the last ones [B]."""

@@ -69,8 +69,11 @@ class PPOSettings:
     """Units in each of the two hidden layers of the actor, and of the critic."""
 
 
-def perceptron(inputs: int, width: int, outputs: int, gain: float, generator: torch.Generator) -> torch.nn.Module:
+def perceptron(
+    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
+) -> torch.nn.Module:
     """Return a network with two hidden layers and orthogonal weights; `gain` scales those of the last layer."""
+    inputs = gym.spaces.flatdim(space)
     layers = [torch.nn.Linear(inputs, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
     for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
         torch.nn.init.orthogonal_(layer.weight, scale, generator)
@@ -162,6 +165,7 @@ class PPO(Learner):
     source = "Schulman et al. (2017), Huang and Ontañón (2020)"
     plays_rounds = True
     on_policy = True
+    make_network = staticmethod(perceptron)  # of the actor and the critic; a subclass may make others
     WEIGHTS = ("_networks",)
     SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 
@@ -170,17 +174,11 @@ class PPO(Learner):
         self.device = torch.device(device)
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
-        space = envs.single_observation_space
-        self._actor = self.make_network(space, self._episodes.actions, 0.01, self._random).to(self.device)
-        self._critic = self.make_network(space, 1, 1.0, self._random).to(self.device)
+        space, width, actions = envs.single_observation_space, settings.width, self._episodes.actions
+        self._actor = self.make_network(space, width, actions, 0.01, self._random).to(self.device)
+        self._critic = self.make_network(space, width, 1, 1.0, self._random).to(self.device)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
-
-    def make_network(
-        self, space: gym.Space[Any], outputs: int, gain: float, generator: torch.Generator
-    ) -> torch.nn.Module:
-        """Return the actor or the critic, see `perceptron`; a subclass may return another network."""
-        return perceptron(gym.spaces.flatdim(space), self.settings.width, outputs, gain, generator)
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`."""

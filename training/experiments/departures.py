@@ -12,10 +12,11 @@ import gymnasium as gym
 import numpy as np
 import torch
 
+from agents import dqn, ppo
 from agents.common import Episodes, Float32Array, Learner, Transition, Unary, VectorEnv
 from agents.dqn import DQN
 from agents.fitted_q import EmpiricalModel, FittedQ, FittedQSettings
-from agents.ppo import PPO, PPOSettings, perceptron
+from agents.ppo import PPO, PPOSettings
 from agents.presets import TASKS, configure
 from stb_gym.arrays import IntArray
 from stb_gym.console import say
@@ -27,15 +28,33 @@ STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  
 KEY = ["algorithm", "change", "study", "seed"]
 
 
+def unary_network(space: gym.Space[Any], *rest: Any) -> torch.nn.Module:
+    """Return PPO's network for observations in unary."""
+    unary = Unary(space)
+    return torch.nn.Sequential(unary, ppo.perceptron(gym.spaces.Box(-np.inf, np.inf, (unary.size,)), *rest))
+
+
+def plain_network(space: gym.Space[Any], *rest: Any) -> torch.nn.Module:
+    """Return DQN's network for observations as they are, as it is for those without bounds."""
+    return dqn.perceptron(gym.spaces.Box(-np.inf, np.inf, space.shape), *rest)
+
+
 class UnaryPPO(PPO):
     """PPO whose networks see observations in unary."""
 
-    def make_network(
-        self, space: gym.Space[Any], outputs: int, gain: float, generator: torch.Generator
-    ) -> torch.nn.Module:
-        """See `PPO`."""
-        unary = Unary(space)
-        return torch.nn.Sequential(unary, perceptron(unary.size, self.settings.width, outputs, gain, generator))
+    make_network = staticmethod(unary_network)
+
+
+class PlainDQN(DQN):
+    """DQN whose network sees observations as they are."""
+
+    make_network = staticmethod(plain_network)
+
+
+class PlainFittedQ(FittedQ):
+    """Fitted Q iteration whose network sees observations as they are."""
+
+    make_network = staticmethod(plain_network)
 
 
 class ScaledEpisodes(Episodes):
@@ -53,27 +72,6 @@ class ScaledPPO(PPO):
     def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
         self._episodes = ScaledEpisodes(envs, seed)
-
-
-def unbounded(space: gym.Space[Any]) -> gym.spaces.Box:
-    """Return a space of the same shape without bounds, whose observations networks see as they are."""
-    return gym.spaces.Box(-np.inf, np.inf, space.shape)
-
-
-class PlainDQN(DQN):
-    """DQN whose network sees observations as they are."""
-
-    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
-        """See `DQN`."""
-        return super().make_network(unbounded(space), actions, generator)
-
-
-class PlainFittedQ(FittedQ):
-    """Fitted Q iteration whose network sees observations as they are."""
-
-    def make_network(self, space: gym.Space[Any], actions: int, generator: torch.Generator) -> torch.nn.Module:
-        """See `FittedQ`."""
-        return super().make_network(unbounded(space), actions, generator)
 
 
 class UnscaledFittedQ(FittedQ):
