@@ -41,9 +41,9 @@ from agents.common import (
     Learner,
     State,
     VectorEnv,
+    perceptron,
     unique_rows,
 )
-from agents.dqn import perceptron
 from stb_gym.arrays import IntArray
 
 AT_ONCE = 2048  # afterstates in one pass through the network: their hidden layers fit into the cache
@@ -140,7 +140,7 @@ class Afterstates(Learner):
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
         # The first output is the value of an afterstate; the others are the effects of rolls.
-        self._network = perceptron(space, settings.width, space.shape[0], generator).to(self._device)
+        self._network = perceptron(space, settings.width, space.shape[0], 0.1, generator).to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._last: Experience | None = None
         most_dice = int(space.high[-1])

@@ -251,6 +251,32 @@ class Unary(torch.nn.Module):
         return (flat[:, self.column] >= self.least if self.counts else flat).float()
 
 
+def perceptron(
+    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
+) -> torch.nn.Module:
+    """Return a network for observations in unary, with two hidden layers and orthogonal weights.
+
+    Args:
+        space: the observation space.
+        width: the units of each hidden layer.
+        outputs: the number of outputs.
+        gain: scales the weights of the last layer.
+        generator: draws the weights.
+    """
+    unary = Unary(space)
+    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
+    for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
+        torch.nn.init.orthogonal_(layer.weight, scale, generator)
+        torch.nn.init.zeros_(layer.bias)
+    first, second, last = layers
+    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
+
+
+def plain_perceptron(space: gym.Space[Any], *arguments: Any) -> torch.nn.Module:
+    """Return the network of `perceptron` for observations as they are, as it is for those without bounds."""
+    return perceptron(gym.spaces.Box(-np.inf, np.inf, space.shape), *arguments)
+
+
 def hash_rows(*columns: Array) -> NDArray[np.uint64]:
     """Return [B] 64-bit hashes of rows; of ten million different rows, two share a hash once in 300,000 times.
 

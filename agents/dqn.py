@@ -19,7 +19,6 @@ References:
 from copy import deepcopy
 from typing import Annotated, Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 import torch
 from pydantic import Field, PositiveFloat, PositiveInt
@@ -35,8 +34,8 @@ from agents.common import (
     Share,
     State,
     Transition,
-    Unary,
     VectorEnv,
+    perceptron,
     unique_rows,
 )
 from stb_gym.arrays import IntArray
@@ -72,17 +71,6 @@ class DQNSettings:
     """Largest norm of a gradient; larger gradients are scaled down."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers."""
-
-
-def perceptron(space: gym.Space[Any], width: int, outputs: int, generator: torch.Generator) -> torch.nn.Module:
-    """Return a network with two hidden layers and orthogonal weights."""
-    unary = Unary(space)
-    layers = [torch.nn.Linear(unary.size, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
-    for layer, gain in zip(layers, (2**0.5, 2**0.5, 0.1), strict=True):
-        torch.nn.init.orthogonal_(layer.weight, gain, generator)
-        torch.nn.init.zeros_(layer.bias)
-    first, second, last = layers
-    return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
 
 class Minibatch(NamedTuple):
@@ -196,7 +184,7 @@ class DQN(Learner):
         self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        self._network = self.make_network(space, settings.width, actions, self._random).to(self.device)
+        self._network = self.make_network(space, settings.width, actions, 0.1, self._random).to(self.device)
         self._target_network = deepcopy(self._network)
         self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
         self._replay = Replay(settings.replay_size, space, actions)

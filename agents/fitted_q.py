@@ -51,9 +51,9 @@ from agents.common import (
     Stored,
     VectorEnv,
     hash_rows,
+    perceptron,
     unique_rows,
 )
-from agents.dqn import perceptron
 from stb_gym.arrays import IntArray
 
 OVER = 0  # the number that stands for the end of an episode; positions are numbered from 1
@@ -265,7 +265,7 @@ class FittedQ(Learner):
         self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        network = self.make_network(space, settings.width, actions, generator)
+        network = self.make_network(space, settings.width, actions, 0.1, generator)
         self._network = network.to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
         self._positions = PositionIndex(self._episodes.observation[0], self._episodes.actions)

@@ -19,7 +19,6 @@ References:
 
 from typing import Annotated, Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 import torch
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
@@ -34,6 +33,7 @@ from agents.common import (
     Learner,
     Share,
     VectorEnv,
+    plain_perceptron,
     unique_rows,
 )
 from stb_gym.arrays import IntArray
@@ -67,19 +67,6 @@ class PPOSettings:
     """Largest norm of the gradients of the actor, and of the critic; larger gradients are scaled down."""
     width: PositiveInt = 128
     """Units in each of the two hidden layers of the actor, and of the critic."""
-
-
-def perceptron(
-    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
-) -> torch.nn.Module:
-    """Return a network with two hidden layers and orthogonal weights; `gain` scales those of the last layer."""
-    inputs = gym.spaces.flatdim(space)
-    layers = [torch.nn.Linear(inputs, width), torch.nn.Linear(width, width), torch.nn.Linear(width, outputs)]
-    for layer, scale in zip(layers, (2**0.5, 2**0.5, gain), strict=True):
-        torch.nn.init.orthogonal_(layer.weight, scale, generator)
-        torch.nn.init.zeros_(layer.bias)
-    first, second, last = layers
-    return torch.nn.Sequential(torch.nn.Flatten(), first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
 
 class DistinctRows(NamedTuple):
@@ -165,7 +152,7 @@ class PPO(Learner):
     source = "Schulman et al. (2017), Huang and Ontañón (2020)"
     plays_rounds = True
     on_policy = True
-    make_network = staticmethod(perceptron)  # of the actor and the critic; a subclass may make others
+    make_network = staticmethod(plain_perceptron)  # of the actor and the critic; a subclass may make others
     WEIGHTS = ("_networks",)
     SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 
@@ -227,7 +214,7 @@ class PPO(Learner):
 
     def _logits(self, observation: torch.Tensor, mask: torch.Tensor) -> torch.Tensor:
         """Return [U, A] the actor's outputs, and the lowest number for illegal actions: their probability is 0."""
-        return self._actor(observation.float()).masked_fill(~mask, torch.finfo(torch.float32).min)
+        return self._actor(observation).masked_fill(~mask, torch.finfo(torch.float32).min)
 
     def _update(self, rows: DistinctRows, samples: Samples, remaining: float) -> None:
         """Take the gradient steps of a rollout; `remaining` is the share of the budget that is left."""
@@ -256,7 +243,7 @@ class PPO(Learner):
         log_probabilities = logits.log_softmax(dim=1)
         ratio = (log_probabilities[row, samples.action] - samples.log_probability).exp()
         objective = clipped_objective(ratio, samples.advantage, settings.clip_range)
-        value = self._critic(observation.float())[:, 0].index_select(0, row)
+        value = self._critic(observation)[:, 0].index_select(0, row)
         value_error = (value - samples.value_target).square().mean()
         entropies = -(logits.softmax(dim=1) * log_probabilities).sum(dim=1)
         entropy = entropies.index_select(0, row).mean()
@@ -276,4 +263,4 @@ class PPO(Learner):
     @torch.no_grad()
     def _values(self, observations: Array) -> Float32Array:
         """Return [B] the critic's estimates."""
-        return self._critic(self._tensor(observations).float())[:, 0].numpy(force=True)
+        return self._critic(self._tensor(observations))[:, 0].numpy(force=True)

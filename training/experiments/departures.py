@@ -6,14 +6,10 @@ The learners are trained by the presets, as they are and as subclasses with sing
 
 import sys
 from pathlib import Path
-from typing import Any
 
-import gymnasium as gym
-import numpy as np
 import torch
 
-from agents import dqn, ppo
-from agents.common import Episodes, Float32Array, Learner, Transition, Unary, VectorEnv
+from agents.common import Episodes, Float32Array, Learner, Transition, VectorEnv, perceptron, plain_perceptron
 from agents.dqn import DQN
 from agents.fitted_q import EmpiricalModel, FittedQ, FittedQSettings
 from agents.ppo import PPO, PPOSettings
@@ -28,33 +24,22 @@ STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  
 KEY = ["algorithm", "change", "study", "seed"]
 
 
-def unary_network(space: gym.Space[Any], *rest: Any) -> torch.nn.Module:
-    """Return PPO's network for observations in unary."""
-    unary = Unary(space)
-    return torch.nn.Sequential(unary, ppo.perceptron(gym.spaces.Box(-np.inf, np.inf, (unary.size,)), *rest))
-
-
-def plain_network(space: gym.Space[Any], *rest: Any) -> torch.nn.Module:
-    """Return DQN's network for observations as they are, as it is for those without bounds."""
-    return dqn.perceptron(gym.spaces.Box(-np.inf, np.inf, space.shape), *rest)
-
-
 class UnaryPPO(PPO):
     """PPO whose networks see observations in unary."""
 
-    make_network = staticmethod(unary_network)
+    make_network = staticmethod(perceptron)
 
 
 class PlainDQN(DQN):
     """DQN whose network sees observations as they are."""
 
-    make_network = staticmethod(plain_network)
+    make_network = staticmethod(plain_perceptron)
 
 
 class PlainFittedQ(FittedQ):
     """Fitted Q iteration whose network sees observations as they are."""
 
-    make_network = staticmethod(plain_network)
+    make_network = staticmethod(plain_perceptron)
 
 
 class ScaledEpisodes(Episodes):
