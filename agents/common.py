@@ -27,21 +27,21 @@ Callback = Callable[[], None]
 
 
 class Stored:
-    """An object whose state can be stored and restored.
+    """An object that can be saved and restored.
 
     Attributes:
-        SAVED: the names of the attributes that are its state: numbers, arrays, random generators and objects with
-            `state_dict`.
+        SAVED: the names of the attributes that it needs to continue with the same results: numbers, arrays, random
+            generators and objects with `state_dict`.
     """
 
     SAVED: ClassVar[tuple[str, ...]]
 
     def state_dict(self) -> State:
-        """Return the state as tensors and plain Python values; it is valid until the object changes."""
+        """Return the attributes in SAVED as tensors and plain Python values, valid until the object changes."""
         return {name: _stored(getattr(self, name)) for name in self.SAVED}
 
     def load_state_dict(self, state: State) -> None:
-        """Restore a state."""
+        """Restore the attributes from what `state_dict` returned."""
         for name in self.SAVED:
             value, stored = getattr(self, name), state[name]
             if hasattr(value, "load_state_dict"):
@@ -86,7 +86,7 @@ class Learner(Stored, ABC):
         on_policy: True if it draws its actions from the policy that it learns.
         resumes: True if `load_state_dict` continues a training with the same results.
         of_library: True for an agent of another library.
-        WEIGHTS: those names of SAVED that hold what was learned.
+        WEIGHTS: the names in SAVED of the attributes that learning changes and that `act` needs.
         settings: the settings.
         num_steps: steps made so far, summed over all environments.
         figures: losses and similar numbers of the last update by name, for a log; empty before the first.

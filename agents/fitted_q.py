@@ -56,9 +56,9 @@ from agents.common import (
 )
 from stb_gym.arrays import IntArray
 
-OVER = 0  # the number that stands for the end of an episode; positions are numbered from 1
+OVER = 0  # the index that stands for the end of an episode; positions are numbered from 1
 TRANSITION = np.dtype([("position", np.int32), ("action", np.int32), ("next", np.int32), ("reward", np.float32)])
-GROWTH = 0.02  # new transitions wait until they are more than this share of the counted ones
+GROWTH = 0.02  # new transitions are counted once they are more than this share of the counted ones
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class FittedQSettings:
 
 
 class PositionIndex(Stored):
-    """Numbers the distinct positions, from 1 in the order in which they are met.
+    """An index of the distinct positions, numbered from 1 in the order in which they are met.
 
     A position is identified by a 64-bit hash of its observation and mask.
 
@@ -107,11 +107,11 @@ class PositionIndex(Stored):
         return len(self.observations)
 
     def masks(self, numbers: IntArray) -> BoolArray:
-        """Return [B, A] the legal actions at positions [B]; none at the end."""
+        """Return bool [B, A] the legal actions at positions of indices [B]; none at the end."""
         return np.unpackbits(self._masks[numbers], axis=1, count=self._actions).view(np.bool_)
 
     def numbers(self, observations: Array, masks: BoolArray) -> IntArray:
-        """Return [B] the numbers of positions; new positions get new numbers.
+        """Return [B] the indices of positions; new positions are added.
 
         Args:
             observations: [B, ...].
@@ -156,9 +156,9 @@ class EmpiricalModel:
         """Add transitions.
 
         Args:
-            position: [B] numbers of positions.
+            position: [B] indices of positions.
             action: [B] the actions taken there.
-            following: [B] the numbers of the next positions, OVER where the episode ended.
+            following: [B] the indices of the next positions, OVER where the episode ended.
             reward: [B] the rewards.
         """
         new = np.empty(len(position), TRANSITION)
@@ -166,7 +166,7 @@ class EmpiricalModel:
         self._waiting.append(new)
 
     def count(self) -> None:
-        """Count the added transitions; few new ones (see GROWTH) wait until there are more."""
+        """Merge new transitions into the counts once there are more than GROWTH times the old ones."""
         new = sum(len(part) for part in self._waiting)
         if new <= GROWTH * self._times.sum():
             return
@@ -217,11 +217,11 @@ class EmpiricalModel:
 
 
 def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
-    """Return [M] the pool of each move; moves that ever had the same outcome share a pool, and so do moves in chains.
+    """Return [M] the pool of each move: moves with a common outcome share a pool, directly or by a chain of moves.
 
     Args:
         move: [T] the moves of transitions.
-        outcome: [T] the numbers of their outcomes.
+        outcome: [T] the indices of their outcomes.
         moves: the number of moves M.
 
     Example:
@@ -229,8 +229,8 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
         >>> linked_moves(np.array([0, 1, 1, 2, 3]), np.array([0, 0, 1, 1, 2]), 5).tolist()
         [0, 0, 0, 1, 2]
     """
-    states = moves + outcome.max() + 1
-    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (states, states))
+    vertices = moves + outcome.max() + 1
+    links = coo_array((np.ones(len(move)), (move, moves + outcome)), (vertices, vertices))
     _, pool = connected_components(links, directed=False)
     return pool[:moves]
 

@@ -44,7 +44,7 @@ def quantecon(solution: Solution) -> Timer | None:
 
     It runs as many steps as the longest turn has moves, the fewest after which its values equal ours at every state.
 
-    Its afterstates are the states. Its actions are the legal ones, each with the probabilities of the next states.
+    Its states are those of the game. Its actions are the legal ones, each with the probabilities of the next states.
     Where the turn is over, the only action stays there. The utilities of the ends are the terminal values, so there
     are no rewards, and no step is needed to collect them.
 
@@ -61,10 +61,10 @@ def quantecon(solution: Solution) -> Timer | None:
         shape=(tables.num_afterstates, tables.num_states),
     )
     transitions = sparse.vstack([throw[tables.pair_afterstate], sparse.identity(tables.num_states, format="csr")[over]])
-    afterstates = np.append(tables.pair_state, over)
+    states = np.append(tables.pair_state, over)
     actions = np.append(tables.pair_action, np.zeros_like(over))
     with warnings.catch_warnings(action="ignore"):  # a discount of 1 needs a finite horizon, and this one is finite
-        program = library.DiscreteDP(np.zeros(len(afterstates)), transitions, 1, afterstates, actions)
+        program = library.DiscreteDP(np.zeros(len(states)), transitions, 1, states, actions)
     ends = np.zeros(tables.num_states)
     ends[over] = solution.state_utilities[over]
     call = partial(library.backward_induction, program, stepper_of(tables.game).longest, ends)

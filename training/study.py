@@ -18,7 +18,7 @@ from stb_gym.tracking import ProgressBar
 from training.results import read_numbers, save_results
 from training.run import train
 
-LOCK_SECONDS = 60.0  # for the process of a lost state to end
+LOCK_SECONDS = 60.0  # until the process of a lost machine has ended
 Call = tuple[Any, ...]  # the arguments of a call
 
 
@@ -30,8 +30,8 @@ def run_study(
     Args:
         runs: configurations by the folders of their runs.
         workers: how many runs are trained at a time on this machine.
-        ray: train on a Ray cluster instead: its address, or an empty list for the cluster of this machine. All states
-            must see the folders by the same paths. A run whose state is lost continues on another state.
+        ray: train on a Ray cluster instead: its address, or an empty list for the cluster of this machine. All nodes of
+            the cluster must see the folders by the same paths. If a node is lost, its runs continue on another one.
         options: options of `training.run.train`.
 
     Returns:
@@ -144,7 +144,7 @@ def in_parallel(
 def _attempt(function: Callable[..., Any], call: Call) -> tuple[Call, Any, str]:
     try:
         return call, function(*call), ""
-    except Exception as error:  # whatever it is, other calls go on
+    except Exception as error:  # of any kind: the other calls continue
         return call, None, reason(error)
 
 
@@ -170,7 +170,7 @@ def _on_ray(
             call = waiting.pop(done)
             try:
                 yield ray.get(done)
-            except ray.exceptions.RayError as error:  # such as a module that a state does not have
+            except ray.exceptions.RayError as error:  # such as a module that a node does not have
                 yield call, None, reason(getattr(error, "cause", error))
     finally:
         ray.shutdown()

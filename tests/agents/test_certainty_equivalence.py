@@ -1,4 +1,4 @@
-"""Certainty equivalence counts every roll, and plays optimally for the dice that it has estimated."""
+"""Test that certainty equivalence counts every roll and plays optimally for the dice that it has estimated."""
 
 from dataclasses import replace
 

@@ -1,4 +1,4 @@
-"""What learners share: episodes, the unary encoding and equal rows."""
+"""Test what the learners share: episodes, the unary encoding and distinct rows."""
 
 import gymnasium as gym
 import numpy as np

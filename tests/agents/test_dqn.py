@@ -57,22 +57,6 @@ def test_the_target_network_is_copied_every_period():
     assert copied == [(learner._updates - 6 + number) % 3 == 0 for number in range(7)]
 
 
-def test_exploration_and_learning_rate_decay(monkeypatch):
-    learner, epsilons, rates = learner_of(), [], []
-    play = learner._play
-
-    def record(epsilon):
-        epsilons.append(epsilon)
-        rates.append(learner._optimizer.param_groups[0]["lr"])
-        play(epsilon)
-
-    monkeypatch.setattr(learner, "_play", record)
-    learner.learn(1600)
-    assert learner._updates == 44 * SETTINGS.gradient_steps  # from the 200th step on
-    assert epsilons == pytest.approx([1, 0.82, 0.64, 0.46, 0.28] + [0.1] * 45)
-    assert rates == pytest.approx([1e-3 * (1 - number / 50) for number in range(50)])
-
-
 def test_it_plays_the_best_action_or_with_probability_epsilon_a_random_legal_one():
     learner = learner_of(settings=replace(SETTINGS, num_envs=4000, replay_size=4000))
     seen = learner._episodes

@@ -3,7 +3,6 @@
 from collections import defaultdict
 from dataclasses import replace
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
@@ -90,26 +89,6 @@ def test_means_are_those_of_all_outcomes():
     assert any(len(expected[move]) > len(found[move]) for move in found)
 
 
-@pytest.mark.parametrize("limit", [None, 2])
-def test_the_model_holds_transitions_of_the_game(limit):
-    agent = learner(make(max_episode_steps=limit))
-    agent.learn(2000)
-    seen, rows = agent._positions.observations, np.concatenate([agent._model._transitions, *agent._model._waiting])
-    points, roll = seen[:, :5] @ np.arange(1, 6), seen[:, 5:].argmax(axis=1) + 2
-    over = rows["next"] == OVER
-    assert agent._positions.masks(rows["position"])[np.arange(len(rows)), rows["action"]].all()
-    assert (rows["reward"][~over] == 0).all()
-    left = np.where(over, -rows["reward"], points[rows["next"]])
-    assert (points[rows["position"]] - left == roll[rows["position"]]).all()
-    assert 0 < over.mean() < 1
-    waiting = sum(len(part) for part in agent._model._waiting)
-    assert agent._model._times.sum() + waiting == agent.num_steps
-    # A truncated episode does not end: its last position has a number, a mask and a value, though no move follows.
-    unplayed = np.setdiff1d(rows["next"][~over], [*rows["position"], *agent._current])
-    assert (len(unplayed) > 0) == (limit is not None)
-    assert (agent._values[unplayed] < 0).all()
-
-
 def test_it_learns_five_tiles():
     agent, game = learner(), ShutTheBox(tiles=5)
     before = regret_of(agent, game)
@@ -122,18 +101,3 @@ def test_it_learns_five_tiles():
     assert agent._scale == 13  # of 15 points at least 2 are shut
     assert agent.figures["moves"] == len(agent._model.moves)
     assert agent.figures["loss"] < 1e-3
-
-
-def test_it_learns_from_environments_without_masks_or_snapshots():
-    def cartpole(seed):
-        mode = {"autoreset_mode": gym.vector.AutoresetMode.SAME_STEP}
-        envs = gym.make_vec("CartPole-v1", 8, "sync", vector_kwargs=mode)
-        return FittedQ(envs, replace(SETTINGS, num_envs=8, warm_up=100), seed)
-
-    one, other = cartpole(0), cartpole(1)
-    one.learn(300)
-    other.load_state_dict(one.state_dict())
-    assert (other._positions.observations[other._current] == other._episodes.observation).all()
-    other.learn(600)
-    assert other.num_steps == 600
-    assert np.isfinite(other.figures["loss"])

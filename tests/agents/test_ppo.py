@@ -1,4 +1,4 @@
-"""Test PPO: its formulas, what a rollout records, how actions are drawn, and learning."""
+"""Test PPO: its formulas, truncation, how actions are drawn, and learning."""
 
 from dataclasses import replace
 
@@ -43,16 +43,6 @@ def test_the_objective_gains_nothing_from_a_ratio_beyond_the_clip_range():
     advantage = torch.tensor([2.0, -2.0, 1.0, -1.0, 2.0, -2.0])
     terms = [0.5 * 2, 0.8 * -2, 0.9, -1.1, 1.2 * 2, 1.5 * -2]
     assert clipped_objective(ratio, advantage, 0.2).item() == pytest.approx(sum(terms) / 6)
-
-
-def test_a_rollout_records_the_observations_of_its_steps():
-    learner, copy = learner_of(), learner_of()
-    distinct, samples = learner._play()
-    for step in range(8):
-        rows = samples.row[step * 32 : (step + 1) * 32]
-        assert (distinct.observation[rows].numpy() == copy._episodes.observation).all()
-        assert (distinct.mask[rows].numpy() == copy._episodes.mask).all()
-        copy._episodes.step(samples.action[step * 32 : (step + 1) * 32].numpy())
 
 
 def test_advantages_are_normalised_and_the_critic_learns_returns():

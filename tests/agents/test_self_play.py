@@ -1,4 +1,4 @@
-"""The opponents of a learner in self-play, and what is measured of it in rounds."""
+"""Test the opponents of a learner in self-play, and its measurements in rounds."""
 
 from itertools import product
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Q-learning, afterstates and Monte Carlo with tables, and the policy that Monte Carlo approaches."""
+"""Test Q-learning, afterstates and Monte Carlo with tables, and the policy that Monte Carlo approaches."""
 
 import gymnasium as gym
 import numpy as np
@@ -82,17 +82,6 @@ def test_monte_carlo_approaches_the_action_values_of_random_play():
     errors = abs(learner._table[:-1] - value[tables.pair_afterstate]) * learner._updates**0.5
     assert 1 < errors.max() < 8  # a mean of returns, which are from -10 to 0
     assert regret_of(learner, FOUR) == pytest.approx(evaluate(FOUR, greedy_step(FOUR)).regret, abs=0.01)
-
-
-@EVERY
-def test_seeds(learner_class):
-    tables = []
-    for seed in (1, 1, 2):
-        learner = learner_of(learner_class, seed=seed)
-        learner.learn(2000)
-        tables.append(learner._table)
-    assert (tables[0] == tables[1]).all()
-    assert (tables[0] != tables[2]).any()
 
 
 @EVERY

@@ -1,4 +1,4 @@
-"""The benchmarks: their arithmetic, with clocks that the tests turn; every comparison runs; peers get the same game."""
+"""Test the benchmarks: their arithmetic with a fake clock, every comparison, and the game that peers get."""
 
 import json
 import sys

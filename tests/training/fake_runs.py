@@ -1,4 +1,4 @@
-"""Folders of runs, made of policies instead of training."""
+"""Write folders of runs from policies, without training."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The commands train, evaluate and tune: their answers, their errors of one line, and interrupts."""
+"""Test the commands train, evaluate and tune: their output, errors of one line, and interrupts."""
 
 import json
 import re

@@ -1,4 +1,4 @@
-"""Runs and results files become one table, and a report that shows it; what cannot be read is one line."""
+"""Test that runs and results files merge into one table and report."""
 
 import json
 import re
@@ -13,11 +13,10 @@ import pytest
 from agents.baselines import greedy_step
 from stb_gym import evaluate, strategies, strategy
 from tests import ROOT
-from tests.training.fake_runs import ENV, GAME, fake_round, fake_run, fake_runs
+from tests.training.fake_runs import GAME, fake_round, fake_run, fake_runs
 from training import report
 from training.compare import compare_agents, main
 from training.results import (
-    TrainingTask,
     bootstrap_interval,
     by_agent,
     by_task,
@@ -102,12 +101,6 @@ def test_the_baselines_are_the_strategies_that_are_not_perfect_play_and_the_gree
     for name, regret in REGRETS.items():
         assert rows.loc[name, "regret"] == pytest.approx(regret)
     assert rows.loc["greedy-step", "regret"] == pytest.approx(evaluate(GAME, greedy_step(GAME)).regret)
-
-
-def test_a_task_has_the_name_of_the_presets_or_one_of_its_own():
-    assert TrainingTask("stb_gym/ShutTheBox12-v0", {}).name == "twelve-tiles"
-    assert TrainingTask(ENV, {"tiles": 5, "objective": "at-most:3"}).name == "ShutTheBox-v0-tiles-5-objective-at-most-3"
-    assert TrainingTask(ENV, {}, "league", "2").name == "nine-tiles-2-players-league"
 
 
 def test_a_task_that_is_written_in_two_ways_is_one(runs):

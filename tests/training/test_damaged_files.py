@@ -1,4 +1,4 @@
-"""Files that are damaged or cannot be read: each is refused in one line and kept; none is believed or executed."""
+"""Test that damaged or unreadable files give a one-line error, stay in place, and are never executed."""
 
 import gzip
 import io

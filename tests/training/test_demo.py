@@ -1,4 +1,4 @@
-"""The demonstration: a row for every agent, with tiny budgets, and those so far after an interrupt."""
+"""Test that the demonstration prints a row for every agent, and the rows so far after an interrupt."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The pictures, tables and pages of the results."""
+"""Test the pictures, tables and pages of the results."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""The studies: single changes, hardness as a prediction, and parts of regrets."""
+"""Test the studies: single changes, hardness as a prediction, and parts of regrets."""
 
 import pandas as pd
 import pytest

@@ -1,6 +1,6 @@
 """Experiments: scripts that make tables of the documentation.
 
-- `departures`: what single changes of an algorithm are worth.
+- `departures`: the effect of single changes of an algorithm.
 - `hardness`: whether measures of hardness predict regrets.
 - `diagnoses`: which part of the regret of an agent dominates.
 - `mistakes`: which mistakes of agents cost most.

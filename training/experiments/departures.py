@@ -1,4 +1,4 @@
-"""Measure what each departure of PPO, DQN and fitted Q iteration is worth: `python -m training.experiments.departures`.
+"""Measure the effect of single changes of PPO, DQN and fitted Q: `python -m training.experiments.departures`.
 
 The learners are trained by the presets, as they are and as subclasses with single changes. Regrets are added to a
 .csv.gz file as trainings end; the same command continues. `python -m docs.results` writes them as a table.

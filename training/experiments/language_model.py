@@ -53,22 +53,22 @@ def train(games: int, seed: int) -> list[float]:
     text = TextGame(ShutTheBox())
     best = solve(text.game)
     tables = best.tables
-    asked = np.flatnonzero(tables.choices > 1)  # the states in the order of their questions
+    choices = np.flatnonzero(tables.choices > 1)  # the states in the order of their questions
     questions = list(text.questions())
     # The last line of a question is always the same.
     prompts = [question["question"].rpartition("\n")[0] + "\n" for question in questions]
-    moves = map(text.answer, best.policy[asked].tolist())
+    moves = map(text.answer, best.policy[choices].tolist())
     examples = [prompt + move for prompt, move in zip(prompts, moves, strict=True)]
     played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_states(seen)], games, seed)
-    seen = asked.searchsorted(played.state[tables.choices[played.state] > 1])
-    characters = encode(examples)[seen]
+    examples_played = choices.searchsorted(played.state[tables.choices[played.state] > 1])
+    characters = encode(examples)[examples_played]
     place = torch.arange(LONGEST)
-    is_answer = ((place >= lengths(prompts)[:, None]) & (place <= lengths(examples)[:, None]))[seen]
+    is_answer = ((place >= lengths(prompts)[:, None]) & (place <= lengths(examples)[:, None]))[examples_played]
 
     model = Transformer()
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
     for step in range(STEPS):
-        batch = torch.randint(len(seen), (BATCH,))
+        batch = torch.randint(len(examples_played), (BATCH,))
         scores, learned = model(characters[batch, :-1]), is_answer[batch, 1:]
         loss = functional.cross_entropy(scores[learned], characters[batch, 1:][learned])
         optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / STEPS)
