@@ -14,7 +14,7 @@ def greedy_step(game: Game, objective: Goal = "score") -> Policy:
         objective: what a turn is played for, see `stb_gym.solve`.
 
     Returns:
-        [N] the action at every state, the lowest of equally good ones; -1 at states without a legal action.
+        [S] the action at every state, the lowest of equally good ones; -1 at states without a legal action.
 
     Raises:
         ValueError: if the game is too large for tables, or the objective is unknown.

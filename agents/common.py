@@ -272,9 +272,12 @@ def perceptron(
     return torch.nn.Sequential(unary, first, torch.nn.ReLU(), second, torch.nn.ReLU(), last)
 
 
-def plain_perceptron(space: gym.Space[Any], *arguments: Any) -> torch.nn.Module:
-    """Return the network of `perceptron` for observations as they are, as it is for those without bounds."""
-    return perceptron(gym.spaces.Box(-np.inf, np.inf, space.shape), *arguments)
+def plain_perceptron(
+    space: gym.Space[Any], width: int, outputs: int, gain: float, generator: torch.Generator
+) -> torch.nn.Module:
+    """Return a network as `perceptron` does, but for observations as they are, not in unary."""
+    unbounded = gym.spaces.Box(-np.inf, np.inf, space.shape)
+    return perceptron(unbounded, width, outputs, gain, generator)
 
 
 def hash_rows(*columns: Array) -> NDArray[np.uint64]:

@@ -79,7 +79,7 @@ class QLearning(Learner):
         self._tables = tables = envs.transitions.tables
         entries = self._entries_of_pairs()
         size = int(entries.max()) + 1
-        # Pairs [N, K]: the legal actions of each state. Where a state has fewer than K, the row ends with a dummy.
+        # Pairs [S, K]: the legal actions of each state. Where a state has fewer than K, the row ends with a dummy.
         column = np.arange(tables.choices.max())
         pairs = np.where(column < tables.choices[:, None], tables.pair_start[:-1, None] + column, len(entries))
         self._actions = np.append(tables.pair_action, 0)[pairs]

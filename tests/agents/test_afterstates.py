@@ -39,17 +39,6 @@ def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit
             assert targets[cut] == pytest.approx(rest, rel=1e-5)
 
 
-def test_luck_has_a_mean_of_0_for_each_number_of_dice():
-    random, agent = np.random.default_rng(0), learner()
-    dice = random.integers(3, size=5000).astype(np.uint8)
-    roll = random.integers(5, size=(5000, 16), dtype=np.uint8) * dice[:, None]
-    parts = [agent._luck(dice[part], roll[part]) for part in np.split(np.arange(5000), [10, 100, 3000])]
-    for number in range(3):
-        of_dice = dice == number
-        expected = roll[of_dice] - roll[of_dice].mean(axis=0)
-        assert parts[-1][of_dice[3000:]] == pytest.approx(expected[(dice[:3000] == number).sum() :], abs=1e-4)
-
-
 @pytest.mark.nightly
 def test_the_control_variate_lowers_the_loss_and_leaves_values_unbiased():
     losses, best = {}, solve(ShutTheBox(tiles=5))

@@ -70,11 +70,6 @@ def test_positions_are_numbered_by_observation_and_mask():
         assert (positions.masks(numbers) == legal[part]).all()
     assert len(positions) == len(known) + 1 > 1024
     assert not positions.masks(np.array([OVER])).any()
-    other = PositionIndex(seen[0], ACTIONS)
-    other.numbers(seen[::-1], legal[::-1])
-    other.load_state_dict(positions.state_dict())
-    assert (other.numbers(seen, legal) == positions.numbers(seen, legal)).all()
-    assert len(other) == len(positions)
 
 
 def test_means_are_those_of_all_outcomes():

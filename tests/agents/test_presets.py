@@ -94,23 +94,6 @@ def test_settings_are_checked_strictly(entries, message):
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "settings"),
-    [
-        ("ppo", {"clip_range": 1.0, "gae_lambda": 1.5, "learning_rate": 0.0, "width": 0}),
-        ("dqn", {"final_exploration": 1.5, "exploration_decay": 0.0, "batch_size": 0}),
-        ("certainty-equivalence", {"exploration": 1.0}),
-        ("monte-carlo", {"num_envs": 0}),
-        ("sb3-ppo", {"num_envs": 2}),
-        ("sb3-maskable-ppo-tuned", {"gamma": 1.5, "width": 0, "learning_rate": 0}),
-    ],
-)
-def test_settings_without_a_meaning_are_refused(algorithm, settings):
-    for name, value in settings.items():
-        with pytest.raises(ValueError, match=f"^{name} should be"):
-            make_settings(algorithm, {name: value})
-
-
 def test_a_configuration_survives_json():
     config = configure("ppo", ENV, {"tiles": 4, "objective": "shut"}, steps=9, seed=2**32 - 1, settings={"width": 8})
     assert Config.from_json(json.loads(json.dumps(config.to_json()))) == config

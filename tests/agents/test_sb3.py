@@ -2,10 +2,9 @@
 
 import gymnasium as gym
 import pytest
-import torch
 
 from agents.registry import LEARNERS
-from agents.sb3 import NormalisedLayers, StockLearner
+from agents.sb3 import StockLearner
 from stb_gym import ShutTheBox, evaluate
 from stb_gym.solver import compile_game
 from tests.agents import BOX, seen
@@ -70,13 +69,6 @@ def test_settings_of_the_tuned_agent_reach_the_library():
     assert [model.lr_schedule(left) for left in (1.0, 0.5, 0.0)] == [0.25, 0.125, 0.0]
     assert (model.gamma, model.batch_size, model.n_envs) == (0.75, 64, 8)
     assert "(1): Linear(in_features=16, out_features=32" in str(model.policy)
-
-
-def test_the_features_are_of_unary_inputs_with_layer_normalisation():
-    layers = NormalisedLayers(gym.make(BOX, tiles=5).observation_space, 32)
-    features = layers(torch.as_tensor(SEEN[0]))
-    assert len(features.unique(dim=0)) == len(SEEN[0])
-    assert [type(layer).__name__ for layer in layers.layers] == ["Unary", *["Linear", "LayerNorm", "ReLU"] * 2]
 
 
 def test_rewards_of_the_tuned_agent_are_divided_by_the_largest():

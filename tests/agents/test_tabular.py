@@ -37,19 +37,6 @@ def test_they_learn_perfect_play_of_a_small_box(learner_class):
     assert regret_of(learner, FOUR) < 0.02 < before
 
 
-def test_a_truncated_turn_is_worth_its_last_observation(monkeypatch):
-    learner = learner_of(QLearning, rules={"tiles": 4, "max_episode_steps": 1})
-    learner._table[:-1] = np.random.default_rng(0).normal(size=len(learner._table) - 1)
-    steps, targets, step = [], [], learner._episodes.step
-    monkeypatch.setattr(learner._episodes, "step", lambda action: steps.append(step(action)) or steps[0])
-    monkeypatch.setattr(learner, "_update", lambda _, given: targets.append(given))
-    learner._step()
-    assert (steps[0].truncated & ~steps[0].terminated).any()
-    states = learner._tables.find_states(steps[0].next_observation)
-    rest = learner._table[learner._entries[states]].max(axis=1)
-    assert targets[0] == pytest.approx(np.where(steps[0].terminated, steps[0].reward, rest))
-
-
 def test_an_entry_moves_to_its_mean_target_with_shrinking_steps():
     """With one tile and a coin half of the turns end at once; in the others the only action shuts the box."""
     learner = learner_of(QLearning, 8, rules={"tiles": 2, "dice": 1, "faces": 2}, horizon=3.0, exploration=0.0)

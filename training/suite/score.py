@@ -57,21 +57,15 @@ def table(results: pd.DataFrame) -> Table:
 
 
 def draw(results: pd.DataFrame, path: Path) -> None:
-    """Draw the interquartile means of log10(score) by task as a radar picture with random play at its centre."""
-    figure = Figure((6.5, 5.5))
-    axes = figure.add_subplot(projection="polar")
-    angles = np.linspace(0, 2 * np.pi, len(TASKS), endpoint=False)
+    """Draw the interquartile mean of log10(score) of every task and budget; random play has 0."""
+    figure = Figure((7, 4), layout="constrained")
+    axes = figure.add_subplot()
     for budget, of_budget in results.groupby("budget", sort=False):
-        means = [max(0.0, -float(interquartile_mean(values))) for values in by_task(of_budget).values()]
-        axes.plot([*angles, angles[0]], [*means, means[0]], marker="o", label=f"{budget} steps")
-        axes.fill([*angles, angles[0]], [*means, means[0]], alpha=0.15)
-    axes.set_xticks(angles, list(TASKS))
-    rings = range(max(4, int(axes.get_ylim()[1]) + 1))
-    axes.set_ylim(0, rings[-1])
-    axes.set_yticks(rings, [f"{10.0**-ring:g}" for ring in rings])
-    for label, angle in zip(axes.get_xticklabels(), angles, strict=True):
-        label.set_horizontalalignment(("right", "center", "left")[int(np.sign(np.cos(angle).round(2))) + 1])
-    axes.set_title("regret as a share of random play's; further out is better", pad=20)
-    axes.legend(loc="lower right", bbox_to_anchor=(1.15, -0.1))
+        means = [interquartile_mean(values) for values in by_task(of_budget).values()]
+        axes.plot(means, list(TASKS), "o", label=f"{budget} steps")
+    axes.axvline(0, color="grey", label="random play")
+    axes.invert_yaxis()
+    axes.set_xlabel("log10 of the regret as a share of random play's; further left is better")
+    axes.legend()
     with write_aside(path) as aside:
-        figure.savefig(aside, format=path.suffix[1:], dpi=150, bbox_inches="tight")
+        figure.savefig(aside, format=path.suffix[1:], dpi=150)
