@@ -155,7 +155,7 @@ def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -
     agents = [agent for agent, budget in of_agents if budget == "200k"]
     means = np.array(
         [
-            [float(interquartile_mean(values)) for values in score.by_task(of_agents[agent, "200k"]).values()]
+            [float(interquartile_mean(values)) for values in score.log_scores(of_agents[agent, "200k"]).values()]
             for agent in agents
         ]
     )

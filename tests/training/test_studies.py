@@ -82,7 +82,7 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
     for _ in range(2):
         diagnoses.diagnoses(seeds=1, out=tmp_path / "diagnoses.csv.gz")
     rows = pd.read_csv(tmp_path / "diagnoses.csv.gz").set_index("agent")
-    assert rows.index.tolist() == [*diagnoses.LEARNERS, *diagnoses.MODELS]
+    assert rows.index.tolist() == [*diagnoses.OURS, *diagnoses.MODELS]
     assert (rows["exploration"] >= 0).all()
     assert ((rows["representation"] != 0) == [agent in diagnoses.MODELS for agent in rows.index]).all()
     assert not rows.loc["ppo"].equals(rows.loc["ppo without entropy bonus"])

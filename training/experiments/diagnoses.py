@@ -15,7 +15,7 @@ from sb3_contrib import QRDQN, MaskablePPO
 from stable_baselines3 import A2C, PPO
 
 from agents.presets import TASKS, configure
-from agents.registry import LEARNERS as ALGORITHMS
+from agents.registry import LEARNERS
 from agents.sb3 import StockLearner
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
 from stb_gym.console import say
@@ -27,14 +27,14 @@ FIT_STEPS = 1000
 KEY = ["agent", "task", "seed"]
 PARTS = ["exploration", "sampling", "representation", "optimisation"]
 STUDIED = ("nine-tiles", "threes")
-LEARNERS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that differ from their presets
+OURS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that differ from their presets
     "fitted-q": ("fitted-q", {}),
     "fitted-q with 16 updates a step": ("fitted-q", {"gradient_steps": 16}),
     "dqn": ("dqn", {}),
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
 }
-STOCK = {name: learner.model_class for name, learner in ALGORITHMS.items() if issubclass(learner, StockLearner)}
+STOCK = {name: learner.model_class for name, learner in LEARNERS.items() if issubclass(learner, StockLearner)}
 MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-qr-dqn": QRDQN,
     "sb3-ppo with entropy bonus": partial(PPO, ent_coef=0.3),
@@ -59,7 +59,7 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
         workers: How many are trained at a time.
         out: The .csv.gz file.
     """
-    keys = [(agent, task, seed) for agent in (*LEARNERS, *MODELS) for seed in range(seeds) for task in STUDIED]
+    keys = [(agent, task, seed) for agent in (*OURS, *MODELS) for seed in range(seeds) for task in STUDIED]
     fill_table(train, keys, KEY, PARTS, out, workers)
     say(f"{out} is complete")
 
@@ -76,7 +76,7 @@ def train(agent: str, task: str, seed: int) -> list[float]:
         model = MODELS[agent]("MlpPolicy", single, seed=seed, device="cpu").learn(STEPS)
         found = diagnose(RegretMeter(single, illegal="end"), model, single.visits, fit_steps=FIT_STEPS)
     else:
-        algorithm, settings = LEARNERS[agent]
+        algorithm, settings = OURS[agent]
         config = configure(algorithm, env, arguments, "200k", seed=seed, settings=settings)
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)

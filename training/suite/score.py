@@ -27,14 +27,14 @@ def number(results: pd.DataFrame) -> tuple[float, float, float]:
 
     The bootstrap draws seeds within each task, as tasks are fixed.
     """
-    logarithms = by_task(results)
+    logarithms = log_scores(results)
     draws = np.random.default_rng(0)
     resampled = [draws.choice(values, (DRAWS, len(values))).T for values in logarithms.values()]
     low, high = np.quantile(interquartile_mean(np.concatenate(resampled)), LEVELS)
     return float(interquartile_mean(np.concatenate([*logarithms.values()]))), float(low), float(high)
 
 
-def by_task(results: pd.DataFrame) -> dict[str, FloatArray]:
+def log_scores(results: pd.DataFrame) -> dict[str, FloatArray]:
     """Return log10 of the scores of the seeds by task, in the order of the tasks.
 
     Raises:
@@ -61,7 +61,7 @@ def draw(results: pd.DataFrame, path: Path) -> None:
     figure = Figure((7, 4), layout="constrained")
     axes = figure.add_subplot()
     for budget, of_budget in results.groupby("budget", sort=False):
-        means = [interquartile_mean(values) for values in by_task(of_budget).values()]
+        means = [interquartile_mean(values) for values in log_scores(of_budget).values()]
         axes.plot(means, list(TASKS), "o", label=f"{budget} steps")
     axes.axvline(0, color="grey", label="random play")
     axes.invert_yaxis()
