@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, PositionIndex
-from stb_gym import ShutTheBox, solve
-from tests.agents import make, regret_of, seen
+from stb_gym import ShutTheBox
+from tests.agents import make, regret_of
 
 ACTIONS = 3
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
@@ -89,10 +89,6 @@ def test_it_learns_five_tiles():
     before = regret_of(agent, game)
     agent.learn(20_000)
     assert regret_of(agent, game) < 0.05 < before / 10
-    best = solve(game)
-    observations, masks = seen(best.tables)
-    values = np.where(masks, agent._q(observations), -np.inf).max(axis=1) * agent._scale
-    assert abs(values - best.state_utilities[best.tables.decisions]).mean() < 0.2
     assert agent._scale == 13  # of 15 points at least 2 are shut
     assert agent.figures["moves"] == len(agent._model.moves)
     assert agent.figures["loss"] < 1e-3
