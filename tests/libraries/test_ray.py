@@ -1,4 +1,4 @@
-"""Runs on a Ray cluster of two states, one of which is killed in the middle."""
+"""Runs on a Ray cluster of two nodes, one of which is killed in the middle."""
 
 import threading
 import time
@@ -16,16 +16,16 @@ FIVE = ["tabular-afterstates", "--tiles", "5", "--steps", "4000000", "--seeds", 
 
 @pytest.fixture
 def cluster():
-    """Start a cluster of two states of one core; the driver is a state without cores."""
+    """Start a cluster of two nodes of one core; the driver is a node without cores."""
     started = Cluster(initialize_head=True, head_node_args={"num_cpus": 0})
-    states = [started.add_node(num_cpus=1) for _ in range(2)]
+    nodes = [started.add_node(num_cpus=1) for _ in range(2)]
     started.wait_for_nodes()
-    yield started, states
+    yield started, nodes
     started.shutdown()
 
 
 def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path):
-    started, (state, _) = cluster
+    started, (node, _) = cluster
     curves = [tmp_path / "runs" / f"tabular-afterstates-ShutTheBox-v0-tiles-5-{seed}" / "curve.csv" for seed in (0, 1)]
     killed_after = []
 
@@ -33,7 +33,7 @@ def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path)
         while not all(path.exists() and len(path.read_text().splitlines()) > 4 for path in curves):
             time.sleep(0.02)
         killed_after.extend(len(path.read_text().splitlines()) - 1 for path in curves)
-        started.remove_node(state, allow_graceful=False)
+        started.remove_node(node, allow_graceful=False)
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
