@@ -94,11 +94,6 @@ class Column(NamedTuple):
     format: str | Callable[[Any], str]
     values: list[Any]
 
-    def cells(self) -> list[str]:
-        """Return the formatted values."""
-        form = self.format if callable(self.format) else f"{{:{self.format}}}".format
-        return ["" if value is None else escaped(form(value)) for value in self.values]
-
 
 @dataclass(frozen=True)
 class Table:
@@ -122,7 +117,9 @@ class Table:
         aligned: list[list[str]] = []
         left = 0  # of a column, in characters
         for heading, column in self.columns.items():
-            cells = [escaped(heading), *column.cells()]
+            form = column.format if callable(column.format) else f"{{:{column.format}}}".format
+            texts = ["" if value is None else form(value) for value in column.values]
+            cells = [escaped(text) for text in (heading, *texts)]
             width = max(map(len, cells))
             if at_terminal() and column.format == "" and len(aligned) == len(self.columns) - 1:
                 room = max(columns() - left, LEAST_ROOM)

@@ -1,6 +1,6 @@
 """What commands answer: values by name for JSON, and the same as text: a sentence, single values, tables."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -137,6 +137,11 @@ class Answer:
         if name == "shut_probability" and self.game is not None:
             return words_of(self.game).perfection
         return name.replace("_", " ")
+
+
+def rows_of(columns: Mapping[str, Iterable[Any]]) -> list[dict[str, Any]]:
+    """Return the rows of a table as dictionaries, from its columns by name."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
 
 def form_of(unit: str | None) -> str:

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.answers import CHANCE, PERCENT, Answer, form_of, moves_in_words
+from stb_gym.cli.answers import CHANCE, PERCENT, Answer, form_of, moves_in_words, rows_of
 from stb_gym.cli.flags import Names, PlaceInRound, RoundTurn, imported, player_of, policy_of
 from stb_gym.games import Game, fits
 from stb_gym.measure import (
@@ -145,9 +145,7 @@ def evaluate(
     answer = measured(LOSES, found, turn, policy=policy)
     if departures:
         assert isinstance(found, Evaluation)  # the game has tables
-        columns = found.departures()
-        rows = zip(*columns.values(), strict=True)
-        answer.json["departures"] = [dict(zip(columns, row, strict=True)) for row in rows]
+        answer.json["departures"] = rows_of(found.departures())
     return answer
 
 
@@ -241,11 +239,10 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
     one, other = (evaluate_policy(game, policy_of(game, name)).score_distribution for name in policy)
     found = compare_scores(one, other)
     scores = sorted({*one, *other}, reverse=game.more_is_better)
-    columns = ("policy", "mean", "share")
     return Answer(
         "The chances of a score of at most {at} in {game} differ most, by {distance}.",
         game,
-        policies=[dict(zip(columns, row, strict=True)) for row in zip(policy, found.means, found.shares, strict=True)],
+        policies=rows_of({"policy": policy, "mean": found.means, "share": found.shares}),
         at=found.at,
         distance=found.distance,
         scores={str(score): [one.get(score, 0.0), other.get(score, 0.0)] for score in scores},

@@ -81,6 +81,8 @@ def main(words: list[str] | None = None) -> int:
     try:
         with reader_may_leave(), showing_progress():
             words = import_games(sys.argv[1:] if words is None else words)
+            if words[:1] == ["evaluate"] and any(word.startswith("--agent") for word in words):
+                raise ValueError("evaluate is for policies: an --agent of your own is measured by stb-gym measure")
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)
             words = ["--help" if word == HELP_RULES else word for word in words]
             app(words, exit_on_error=False, print_error=False, result_action="return_value")

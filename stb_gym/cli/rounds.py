@@ -3,7 +3,7 @@
 from typing import Any
 
 from stb_gym.checks import check_integer
-from stb_gym.cli.answers import PERCENT, Answer
+from stb_gym.cli.answers import PERCENT, Answer, rows_of
 from stb_gym.cli.flags import Names, RoundRules, player_of
 from stb_gym.games import Game, entry_of
 from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
@@ -29,8 +29,7 @@ def _about(rules: Round, policies: Names) -> dict[str, Any]:
 
 def _by_player(policies: Names, **columns: list[float]) -> list[dict[str, Any]]:
     """Return a row for each player, in turn order: the seat, the name and numbers."""
-    rows = zip(range(1, len(policies) + 1), policies, *columns.values(), strict=True)
-    return [dict(zip(["seat", "player", *columns], row, strict=True)) for row in rows]
+    return rows_of({"seat": range(1, len(policies) + 1), "player": policies, **columns})
 
 
 def round_of(
@@ -80,12 +79,12 @@ def round_of(
         seats = tracked(range(number), "best responses found", "seats", number)
         gains = [found.best_response(seat).gain for seat in seats]
         numbers["best_response_gain"] = gains
-        answer.json |= {"exploitability": sum(gains), "seats": _by_player(names, **numbers), "survival": survival}
-    else:
+        answer.json["exploitability"] = sum(gains)
+    answer.json |= {"seats": _by_player(names, **numbers), "survival": survival}
+    if not policy:
         changes = departures(of_round.solve())
-        answer.json |= {"seats": _by_player(names, **numbers), "survival": survival}
-        answer.json |= {"decisions": changes.positions, "first_player_departures": changes.first}
-        answer.json["departures"] = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
+        by_lead = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
+        answer.json |= {"decisions": changes.positions, "first_player_departures": changes.first, "departures": by_lead}
     return answer
 
 
@@ -163,9 +162,7 @@ def match(
     """
     of_round = rules.round(game, len(policy))
     ended = series(of_round, policy, rounds, begins)
-    columns = (ended.wins.tolist(), ended.tied.tolist(), ended.points.tolist())
-    names = ("rounds", "wins", "tied", "points")
-    rows = [dict(zip(names, row, strict=True)) for row in zip(range(1, rounds + 1), *columns, strict=True)]
+    wins, points = ended.wins.tolist(), ended.points.tolist()
     return Answer(
         "These are the chances in a match of {rounds} rounds of {game} with {players} players.",
         game,
@@ -174,8 +171,8 @@ def match(
         **_about(of_round, policy),
         rounds=rounds,
         begins=begins,
-        seats=_by_player(policy, wins=columns[0][-1], points=columns[2][-1]),
-        after=rows,
+        seats=_by_player(policy, wins=wins[-1], points=points[-1]),
+        after=rows_of({"rounds": range(1, rounds + 1), "wins": wins, "tied": ended.tied.tolist(), "points": points}),
     )
 
 

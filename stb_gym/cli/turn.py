@@ -3,7 +3,7 @@
 from operator import itemgetter
 from typing import Any
 
-from stb_gym.cli.answers import CHANCE, PERCENT, Answer, moves_in_words
+from stb_gym.cli.answers import CHANCE, PERCENT, Answer, moves_in_words, rows_of
 from stb_gym.cli.flags import PlaceInRound
 from stb_gym.games import GAMES, Game, all_rules, entry_of, locate, make_game, own_rules, rolls
 from stb_gym.measure import bundled_policies
@@ -204,13 +204,11 @@ def afterstates(
     turn = place.turn(game, objective)
     solution = turn.best if turn else solve_turn(game, objective)
     columns = solution.afterstates()
-    ways = ways_to_shut(solution.tables, exact=True).tolist()
-    rows = [
-        {"afterstate": columns["afterstate"][number], "value": columns["value"][number], "ways": ways[number]}
-        for number in solution.tables.dice.nonzero()[0].tolist()
-    ]
+    columns["ways"] = ways_to_shut(solution.tables, exact=True).tolist()
+    before_throws = solution.tables.dice.nonzero()[0].tolist()
+    shown = {name: [columns[name][index] for index in before_throws] for name in ("afterstate", "value", "ways")}
     sentence = "The value of each afterstate of {game}, and the ways to the perfect score in 0, 1, 2 ... throws."
-    return Answer(sentence, game, solution.objective, turn, tables={"afterstates": ""}, afterstates=rows)
+    return Answer(sentence, game, solution.objective, turn, tables={"afterstates": ""}, afterstates=rows_of(shown))
 
 
 def advise(

@@ -172,7 +172,7 @@ def read_policy(path: str | Path, game: Game | None = None, illegal: str | None 
         file /= OF_A_RUN
     elif not file.exists():
         if str(path) not in bundled_policies():
-            missing = f"there is no policy file {shortened(str(path))}, nor is it one of the kept policies: "
+            missing = f"there is no policy file {shortened(str(path))}, nor is it one of the bundled policies: "
             raise ValueError(missing + listed(bundled_policies(), LONGEST_MESSAGE - len(missing)))
         file = BUNDLED / f"{path}.npz"
     with reading(f"the policy {path}"):

@@ -83,11 +83,10 @@ class Account:
 
     def __str__(self) -> str:
         """Return a table of all events."""
-        changes = [event.changes for event in self.events]
         columns = {"": Column("", ["at the start", *(event.words for event in self.events)])}
         for cause in self._causes:
-            columns[cause] = Column(self.unit.change, [None, *(change.get(cause) for change in changes)])
-        utilities = accumulate((sum(change.values()) for change in changes), initial=self.start)
+            columns[cause] = Column(self.unit.change, [None, *(event.changes.get(cause) for event in self.events)])
+        utilities = accumulate((sum(event.changes.values()) for event in self.events), initial=self.start)
         columns[self.unit.heading] = Column(self.unit.value, list(utilities))
         return str(Table(columns))
 
@@ -138,15 +137,14 @@ class Coach:
         words = words_of(self.game)
         if move is None or not words.typed_as(move.action):
             return words.no_move(state.progress, state.dice, state.faces)
-        choice = self.choice(state)
-        loss = choice.loss[choice.moves.index(move)]
-        if len(choice.moves) == 1:
+        loss = self.loss(state, move)
+        if len(state.moves) == 1:
             remark = "the only move"
         elif loss > 0:
-            best = moves_in_words(self.game, state, choice.best)
+            best = moves_in_words(self.game, state, self.choice(state).best)
             remark = f"{self.unit.size(loss)} {self.unit.name} lost, {best} was best"
         else:
-            remark = "best move" if any(choice.loss) else "all moves were equally good"
+            remark = "best move" if any(self.choice(state).loss) else "all moves were equally good"
         return f"{moves_in_words(self.game, state, [move])}: {remark}."
 
     def colour(self, state: ThrownState, move: Move | None) -> str:

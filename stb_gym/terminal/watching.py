@@ -52,7 +52,7 @@ def chooser(coach: Coach, plays: str | Policy, random: np.random.Generator) -> C
 
 
 def by_policy(game: Game, policy: Policy | RulePolicy, random: np.random.Generator) -> Choose:
-    """Return a function that chooses as a policy does.
+    """Return a function that samples the moves of a policy.
 
     Raises:
         ValueError: if the policy does not fit the game or takes an illegal action.
@@ -83,7 +83,6 @@ class PlayedTurn(NamedTuple):
         name: the name of the player.
         coach: the coach, who values its moves.
         steps: the throws and moves.
-        score: the final score.
         opening: a line about the situation before the turn.
         end: a line about the end of the turn and, if it is over, of the round.
     """
@@ -91,7 +90,6 @@ class PlayedTurn(NamedTuple):
     name: str
     coach: Coach
     steps: list[Step]
-    score: int
     opening: str
     end: str
 
@@ -114,7 +112,7 @@ def play(name: str, coach: Coach, choose: Choose, dice: np.random.Generator | Se
     score = take_turn(coach.game, throws, choose, steps)
     at = goes_on_at(coach.game, steps)
     end = f"needs more throws at {at}" if at else f"ends with {words.score(score)}"
-    return PlayedTurn(name, coach, steps, score, f"{name} plays {words.introduction()}", f"{name} {end}.")
+    return PlayedTurn(name, coach, steps, f"{name} plays {words.introduction()}", f"{name} {end}.")
 
 
 def play_together(
@@ -152,7 +150,7 @@ def play_together(
                 end = f"{names[seat]} ends with {words_of(rules.game).score(score)}."
                 if state.is_over:
                     end += f" Best: {state.leaders}."
-                yield PlayedTurn(names[seat], coach, steps, score, opening, end)
+                yield PlayedTurn(names[seat], coach, steps, opening, end)
 
     return turns()
 

@@ -15,10 +15,10 @@ from tests import every
 def test_saved_policies(ask, run, tmp_path):
     game, path = ShutTheBox(tiles=6), str(tmp_path / "mine.npz")
     save_policy(path, game, strategy(game, "worst"), objective="shut")
-    mine, kept = ask("evaluate --policy", f"{path},ppo-threes")["policies"]
+    mine, bundled = ask("evaluate --policy", f"{path},ppo-threes")["policies"]
     assert (mine["policy"], mine["rules"]["tiles"], mine["objective"]) == (path, 6, "shut")
     assert mine["regret"] == pytest.approx(evaluate(game, strategy(game, "worst"), "shut").regret)
-    assert (kept["policy"], kept["objective"], kept["unit"]) == ("ppo-threes", "score", "points")
+    assert (bundled["policy"], bundled["objective"], bundled["unit"]) == ("ppo-threes", "score", "points")
     [by_other] = ask("evaluate --policy", path, "--objective at-most:3")["policies"]
     assert by_other["regret"] == pytest.approx(evaluate(game, strategy(game, "worst"), "at-most:3").regret)
     assert ask("evaluate shut-the-box --tiles 6 --policy", path)["regret"] > 0
@@ -33,7 +33,7 @@ def test_saved_policies(ask, run, tmp_path):
 
 
 @pytest.mark.slow
-def test_without_a_policy_all_kept_policies_are_evaluated(ask):
+def test_without_a_policy_all_bundled_policies_are_evaluated(ask):
     names = ["ppo-nine-tiles", "ppo-threes"]
     with patch("stb_gym.cli.policies.bundled_policies", return_value=names):
         assert [row["policy"] for row in ask("evaluate")["policies"]] == names
@@ -78,10 +78,7 @@ def test_large_boxes_have_the_same_answers(ask, words):
         assert not fits(ShutTheBox(tiles=8, faces=5, one_die="low-sum"))
         found = ask(words)
     for answer in (expected, found):
-        for name in (
-            "afterstates",
-            "mistakes",
-        ):  # afterstates are counted otherwise; equal costs may be sorted otherwise
+        for name in ("afterstates", "mistakes"):  # counted otherwise; sorted otherwise where costs are equal
             answer.pop(name, None)
         if "strategies" in answer:
             with_tables_only = ("approximation", "most-ways")

@@ -17,7 +17,7 @@ from stb_gym.games import rule
 from stb_gym.rounds import Round
 from tests import PATIENCE, ROOT, every
 from tests.cli.processes import STB_GYM
-from tests.cli.test_text import AGENT, BOX, LINES
+from tests.cli.test_text import LINES
 
 
 def test_the_version_is_that_of_the_package(run):
@@ -41,7 +41,8 @@ def test_every_key_of_the_json_is_documented(ask, tmp_path):
     known, printed = documented(), {}
     shared = known.pop("shared")
     lines = [line for line in LINES if "--json" not in line and not line.startswith("ask ")]
-    for line in [*lines, "list", "evaluate --policy ppo-threes", f"explore {BOX} --out {tmp_path}/page.html"]:
+    lines += ["list", "evaluate --policy ppo-threes", f"explore shut-the-box --tiles 4 --out {tmp_path}/page.html"]
+    for line in lines:
         answer = ask(line)
         assert next(iter(answer.items())) == ("schema", 2)
         printed.setdefault(line.split()[0], set()).update(answer)
@@ -123,7 +124,7 @@ def test_a_command_shows_the_progress_of_its_long_loops_with_unit_and_total(run,
     assert run(f"explore threes --dice 1 --faces 9 --out {tmp_path}/page.html")[0] == 0
     assert run("hardness shut-the-box --tiles 15")[0] == 0
     assert run("simulate threes --dice 1 --faces 9 --policy random --turns 5000")[0] == 0
-    assert run(f"measure threes --dice 1 --faces 9 --agent {AGENT} --turns 9")[0] == 0
+    assert run("measure threes --dice 1 --faces 9 --agent tests.measure.test_meter:first_legal --turns 9")[0] == 0
     shown = [bar.args[:3] for bar in bars.call_args_list]
     words = {"positions found", "moves described", "scores so far solved", "seats of a round solved"}
     words |= {"boards solved", "boards evaluated", "turns played", "turns simulated"}

@@ -1,6 +1,6 @@
 """Lines that a person types, and all that is printed then."""
 
-from itertools import chain
+from io import StringIO
 
 import pytest
 
@@ -10,16 +10,7 @@ def printed(monkeypatch, capsys):
     """Return a function that plays while a person types lines and then leaves, and returns all that is printed."""
 
     def play(game, *lines):
-        typed = chain(lines, [EOFError])
-
-        def answer(prompt):
-            print(prompt, end="")
-            line = next(typed)
-            if line is EOFError:
-                raise EOFError
-            return line
-
-        monkeypatch.setattr("builtins.input", answer)
+        monkeypatch.setattr("sys.stdin", StringIO("".join(f"{line}\n" for line in lines)))
         game()
         return capsys.readouterr().out
 

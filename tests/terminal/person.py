@@ -1,17 +1,12 @@
-"""A person who plays: at a pseudo-terminal, or typing lines without one; and states in a person's words."""
+"""A person who plays at a pseudo-terminal."""
 
 import os
 import select
 import subprocess
-import sys
 import time
 
-from stb_gym.games import locate
-from stb_gym.solver import legal_moves
-from stb_gym.terminal.turns import ThrownState
 from tests import PATIENCE
-
-STB_GYM = [sys.executable, "-m", "stb_gym"]
+from tests.cli.processes import STB_GYM
 
 
 def sit_down(*arguments, keys):
@@ -39,9 +34,3 @@ def sit_down(*arguments, keys):
     finally:
         person.kill()
         os.close(ours)
-
-
-def state_at(game, **where):
-    """Return the state that a person's words name."""
-    progress, dice, roll = locate(game, where)
-    return ThrownState(progress, dice, (), roll, legal_moves(game, progress, dice, roll))

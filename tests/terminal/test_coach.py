@@ -9,7 +9,7 @@ from stb_gym import ShutTheBox, Threes, strategy
 from stb_gym.games import rolls
 from stb_gym.rounds import TIES, Round, ScoresSoFar
 from stb_gym.solver import compile_game, legal_moves
-from stb_gym.terminal.coach import CAUSES, RoundCoach, Unit, coach_alone
+from stb_gym.terminal.coach import CAUSES, RoundCoach, coach_alone
 from stb_gym.terminal.turns import RoundState, ThrownState, take_turn
 from stb_gym.terminal.watching import by_policy
 from tests import every
@@ -84,8 +84,3 @@ def test_plus_is_good_for_the_player_whether_fewer_or_more_points_are_better(sol
     for game in (ShutTheBox(), MostThrees()):
         unit = coach_alone(solved(game)).unit
         assert [unit.change(each) for each in (1.5, -0.25, -0.001, 0.0)] == ["+1.50", "-0.25", "0.00", "0.00"]
-
-
-def test_sizes_that_round_to_0_are_named():
-    unit = Unit("expected wins")
-    assert [unit.size(each) for each in (0.0, 0.00004, -0.00006, 0.5)] == ["0.00", "less than 0.01", "0.01", "50.00"]

@@ -8,11 +8,11 @@ import pytest
 
 from stb_gym import ShutTheBox, Threes
 from stb_gym.large import solve_large
-from stb_gym.rounds import Round, ScoresSoFar
+from stb_gym.rounds import Round
 from stb_gym.terminal import play_alone, play_round
-from stb_gym.terminal.turns import RoundState
 from tests import PATIENCE
-from tests.terminal.person import STB_GYM, sit_down
+from tests.cli.processes import STB_GYM
+from tests.terminal.person import sit_down
 
 OPTIMAL, RANDOM = ("optimal", "optimal"), ("random", "random")
 WRONG_TILES = ["", "nine", "4;5", "-9", "9" * 9, "10", "0 9", "2", "1 + 1", "5 4 3", "9 , ", "9 shut"]
@@ -47,24 +47,6 @@ ROUNDS = {
 def test_a_round(name, printed, snapshot):
     *rest, lines = ROUNDS[name]
     assert printed(partial(play_round, *rest), *lines) == snapshot
-
-
-@pytest.mark.parametrize(
-    ("scores", "seen", "over"),
-    [
-        ([], ScoresSoFar(None, 0, 2), False),
-        ([4], ScoresSoFar(4, 1, 1), False),
-        ([4, 4], ScoresSoFar(4, 2, 0), False),
-        ([5, 4], ScoresSoFar(4, 1, 0), False),
-        ([5, 0], ScoresSoFar(0, 1, 0), True),
-        ([5, 4, 6], None, True),
-    ],
-)
-def test_the_state_of_a_round(scores, seen, over):
-    state = RoundState(Round(Threes(), 3, shut_wins=True), ["a", "b", "c"], scores)
-    assert state.is_over == over
-    assert seen is None or state.scores_so_far == seen
-    assert not over or state.leaders.startswith("b")
 
 
 # At a terminal, by a pipe, and without anything to type on

@@ -18,7 +18,6 @@ from stb_gym.terminal import (
     show,
     write_film,
 )
-from tests.terminal.person import state_at
 
 NINE, THREES = ShutTheBox(), Threes()
 NARRATED = [8, 10, 6, 11, 3, 7]
@@ -128,5 +127,6 @@ def test_a_terminal_shows_dice_and_colours(solved, capsys, monkeypatch):
     assert not set("●\x1b") & set(plain)
     assert seen.count("●") == 18
     assert "\x1b[31mkeep 5" in seen
-    assert coach.colour(turn.steps[0].state, coach.choice(turn.steps[0].state).best[0]) == GREEN
-    assert coach.colour(state_at(NINE, open=[1, 2], roll=12), None) == ""
+    [(state, _)] = turn.steps
+    assert coach.colour(state, coach.choice(state).best[0]) == GREEN
+    assert coach.colour(state._replace(moves=[]), None) == ""
