@@ -1,4 +1,4 @@
-"""What commands print: text, tables and errors."""
+"""Print text, tables and errors."""
 
 import codecs
 import os

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all, and checked before they are read."""
+"""Write files whole or not at all, and check files before they are read."""
 
 import hashlib
 import json
@@ -103,10 +103,10 @@ def check_file(path: Path) -> None:
 
 @contextmanager
 def reading(what: T) -> Iterator[T]:
-    """Yield `what`; raise a ValueError of one line, "cannot read WHAT: REASON", for whatever fails in the block."""
+    """Yield `what`; raise a ValueError of one line, "cannot read WHAT: REASON", after any error in the block."""
     try:
         yield what
-    except Exception as error:  # a damaged file fails in any way
+    except Exception as error:  # a damaged file may raise anything
         line = f"cannot read {shortened(str(what), 130)}: {reason(error)}"
         raise ValueError(shortened(line, LONGEST_MESSAGE)) from None
 

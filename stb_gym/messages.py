@@ -32,7 +32,7 @@ def quoted(value: object, longest: int = 60) -> str:
     """
     try:
         text = repr(value)
-    except Exception:  # of an integer with too many digits, and whatever other people's objects raise
+    except Exception:  # huge integers, or a third-party `__repr__` that raises
         text = f"<{type(value).__name__}>"
     return shortened(text, longest)
 

@@ -56,7 +56,7 @@ class ProgressBar:
 
 @contextmanager
 def showing_progress() -> Iterator[None]:
-    """Let long loops of the library, see `tracked`, show their progress while the block runs."""
+    """Show progress bars of the library's long loops, see `tracked`, while the block runs."""
     before = _SHOWING.set(time.monotonic())
     try:
         yield

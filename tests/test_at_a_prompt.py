@@ -1,4 +1,4 @@
-"""Results at a prompt are shown in a line that says what they are, never by their arrays."""
+"""Test that the `repr` of a result is one line of text without arrays."""
 
 import pytest
 

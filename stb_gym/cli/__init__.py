@@ -1,8 +1,8 @@
 """The command `stb-gym`: exact answers about the games.
 
 - `program`: the command line: it prints answers as text or JSON, and errors in one line.
-- `flags`: where a flag becomes a rule, a position, or a place in a round.
-- `answers`: what a command returns: its JSON, and tables of the same numbers for people.
+- `flags`: turns flags into rules, positions and places in a round.
+- `answers`: what a command returns: named values, printed as JSON or as text.
 - `turn`, `policies`, `rounds`, `play`, `questions`: the commands.
 
     >>> import stb_gym

@@ -1,4 +1,4 @@
-"""What commands answer: values by name for JSON, and the same as text: a sentence, single values, tables."""
+"""Answers of commands: named values, printed as JSON or as text with a sentence, single values and tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
@@ -77,7 +77,7 @@ class Answer:
         if objective is not None:
             self.json |= {"objective": objective.name, "unit": objective.unit}
         if turn is not None:
-            self.json["scores_so_far"] = turn.in_words
+            self.json["scores_so_far"] = f"{turn.scores_so_far.in_words(turn.rules.game)}, ties {turn.rules.ties}"
         self.json |= {name: value for name, value in values.items() if value is not None}
 
     def __str__(self) -> str:

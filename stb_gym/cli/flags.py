@@ -1,4 +1,4 @@
-"""Flags: the rules of a game, a position, the rules of a round and a place in it."""
+"""Turn flags into rules of a game, positions, rules of a round and places in it."""
 
 import os
 import sys
@@ -146,12 +146,11 @@ class RoundRules:
 
 
 class RoundTurn(NamedTuple):
-    """A turn in a round, and its optimal play; `in_words` describes the scores so far."""
+    """A turn in a round, and its optimal play."""
 
     rules: Round
     scores_so_far: ScoresSoFar
     best: Solution
-    in_words: str
 
 
 @Parameter(name="*")
@@ -192,10 +191,10 @@ class PlaceInRound(RoundRules):
         check_integer("after", after, 0, 100)
         scores = ScoresSoFar(self.lead, holders, after)
         rules = self.round(game, self.players if self.players is not None else holders + 1 + after)
-        return RoundTurn(rules, scores, rules.solve().at(scores), f"{scores.in_words(game)}, ties {self.ties}")
+        return RoundTurn(rules, scores, rules.solve().at(scores))
 
 
-# What flags name
+# Policies and imported objects
 
 
 def player_of(game: Game, name: str, illegal: str = "raise") -> str | Policy:
@@ -209,7 +208,7 @@ def policy_of(game: Game, name: str) -> Playable:
 
 
 def imported(name: str, option: str) -> Any:
-    """Import MODULE, or NAME from it if the name is MODULE:NAME; the module may lie in the working directory.
+    """Import MODULE, or NAME from it if the name is MODULE:NAME; the module may be in the working directory.
 
     Raises:
         ValueError: if the import fails, with its reason.

@@ -25,7 +25,6 @@ def list_all() -> Answer:
 
     Name a game to list their values, too.
     """
-    known = {name: entry_of(rules).variants for name, rules in GAMES.items()}
     return Answer(
         "Each game has strategies and may have variants; the library comes with some policies.",
         strategies=[
@@ -35,8 +34,8 @@ def list_all() -> Answer:
         ],
         variants=[
             {"game": game, "name": name, "description": variant.rules}
-            for game, variants in known.items()
-            for name, variant in variants.items()
+            for game, rules in GAMES.items()
+            for name, variant in entry_of(rules).variants.items()
         ],
         policies=bundled_policies(),
         tables={"strategies": "Strategies:", "variants": "Variants:", "policies": "Bundled policies:"},
@@ -72,7 +71,7 @@ def list_game(game: Game, *, objective: str = "score", variants: bool = False) -
 
 
 def _list_variants(changes: Game) -> Answer:
-    """Return the perfect play of each variant with some changes, or why there is no such game."""
+    """Return the values of perfect play of each variant with `changes`, or the error where they do not fit it."""
     names = entry_of(changes).variants
     if not names:
         raise ValueError(f"{changes.name} has no variants")

@@ -21,6 +21,8 @@ from stb_gym.solving import solve, strategies, strategy
 from stb_gym.tracking import tracked
 from stb_gym.words import words_of
 
+Arrays = dict[str, NDArray[Any]]
+
 HERE = Path(__file__).parent
 ALIGNED = 8  # bytes; every array begins at a multiple of it, as typed arrays of the script require
 PLAYERS = 4  # in the largest round
@@ -65,7 +67,7 @@ def explorer_page(game: Game, policies: Sequence[str] = (), runs: Sequence[str] 
     return page
 
 
-def pack(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
+def pack(facts: Mapping[str, Any], arrays: Arrays) -> str:
     """Pack facts and arrays into a text that the script unpacks without a library.
 
     The text is base64 of zlib-compressed bytes: the length of the header (4 bytes, little-endian), the header, and the
@@ -92,7 +94,7 @@ def pack(facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> str:
 # The game
 
 
-def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
     """Return the data of a game, for `pack`.
 
     Returns:
@@ -150,7 +152,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], dict[str, NDArray
         "ends": ends,
         "leads": {"players": PLAYERS, "ties": {ties: TIES[ties] for ties in TIE_RULES}},
     }
-    arrays: dict[str, NDArray[Any]] = {
+    arrays: Arrays = {
         "dice": tables.dice,
         "score": tables.score_index,
         "choices": tables.choices,
@@ -187,9 +189,7 @@ def _end_in_words(tables: TurnTables, state: int) -> str:
 # The players
 
 
-def player_contents(
-    tables: TurnTables, policies: Sequence[str], runs: Sequence[str]
-) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+def player_contents(tables: TurnTables, policies: Sequence[str], runs: Sequence[str]) -> tuple[dict[str, Any], Arrays]:
     """Return the data of the players, for `pack`.
 
     Args:
@@ -217,7 +217,7 @@ def player_contents(
     [(title, count)] = Counter([OPTIMUM, *everybody]).most_common(1)
     if count > 1:
         raise ValueError(f"{count} players are called {title}: rename their files or folders")
-    # All colours come with one kind of dashes before the next kind begins.
+    # Use all colours with one pattern of dashes before the next pattern.
     styles = {
         name: {"colour": colour, "dashes": dashes}
         for name, (dashes, colour) in zip(everybody, cycle(product(DASHES, COLOURS)), strict=False)
@@ -230,7 +230,7 @@ def player_contents(
         ],
         "runs": [{**training, **styles[training["name"]]} for training, _ in trainings],
     }
-    arrays: dict[str, NDArray[Any]] = {}
+    arrays: Arrays = {}
     for number, name in enumerate(players):
         policy = policy_array(tables, strategy(game, name) if name in descriptions else load_policy(name, game))
         weights, _ = pair_weights(tables, policy)

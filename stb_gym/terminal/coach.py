@@ -103,7 +103,7 @@ class Coach:
 
     Attributes:
         perfect: the values of perfect play.
-        unit: how people read them.
+        unit: the unit in which they are shown.
     """
 
     perfect: PerfectPlay

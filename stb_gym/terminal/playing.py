@@ -58,7 +58,7 @@ def play_round(
     Args:
         rules: the rules of the round.
         opponents: in turn order, the name to show and a strategy, or a policy, which ignores the other scores.
-        seat: the person's place in turn order, from 1.
+        seat: the person's seat in turn order, from 1.
         coach: whether a coach says what every choice costs and, at the end, how much was luck.
         seed: the seed of the dice and of the opponents' random choices; None for a random one.
 
@@ -160,11 +160,11 @@ def _ask_move(coach: Coach, state: ThrownState) -> Move:
         else:
             say(f"This is not one of your moves. {CAN_BE_TYPED}", wrapped=True)
     by_dice = by_typed[understood]
+    if len(by_dice) == 1:
+        return next(iter(by_dice.values()))
     allowed = " or ".join(by_dice)
-    typed = allowed if len(by_dice) == 1 else _read(f"Throw {allowed} dice next? ")
-    while typed not in by_dice:
+    while (typed := _read(f"Throw {allowed} dice next? ")) not in by_dice:
         say(f"Type {allowed}.")
-        typed = _read(f"Throw {allowed} dice next? ")
     return by_dice[typed]
 
 

@@ -149,7 +149,7 @@ class RoundState:
 
     @property
     def seat(self) -> int:
-        """The next player's place in turn order, from 0."""
+        """The next player's index in turn order, from 0."""
         return len(self.scores)
 
     @property
@@ -179,6 +179,6 @@ class RoundState:
 
     @property
     def situation(self) -> str:
-        """What the next player knows, such as "to beat: random with 8 points, still to play: nobody"."""
+        """The score to beat and the players to come, such as "to beat: random with 8 points, still to play: nobody"."""
         after = " and ".join(self.names[self.seat + 1 :]) or "nobody"
         return f"to beat: {self.leaders}, still to play: {after}"

@@ -1,1 +1,1 @@
-"""The page to look at a game with, in a real browser; `make browser` runs these tests."""
+"""Tests of the explorer page in a browser: run them by `make browser`."""

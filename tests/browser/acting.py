@@ -11,10 +11,12 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
+from stb_gym import ShutTheBox, Threes
 from stb_gym.measure import bundled_policies
 from stb_gym.rounds import Round
 from stb_gym.solver import compile_game
 
+GAMES = {"box": ShutTheBox(), "threes": Threes()}
 CELLS = "rows => rows.map((row) => [...row.querySelectorAll('td, th, dt, dd')].map((cell) => cell.textContent))"
 
 
@@ -46,6 +48,11 @@ def see_heading(page, words):
 def moves_of(page):
     """Return the buttons of the legal moves."""
     return page.get_by_role("group", name="your move").get_by_role("button")
+
+
+def move(page):
+    """Make the first of the legal moves."""
+    moves_of(page).first.click()
 
 
 def moved(page, times):

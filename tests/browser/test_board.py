@@ -7,15 +7,14 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, solve
+from stb_gym import solve
 from stb_gym.games import entry_of
 from stb_gym.measure import bundled_policies
 from stb_gym.rounds import ScoresSoFar
 from stb_gym.solver import compile_game, expected, pair_weights
 from stb_gym.words import words_of
-from tests.browser.acting import arrive, button, click, policy_of, see_heading, solve_round
+from tests.browser.acting import GAMES, arrive, button, click, policy_of, see_heading, solve_round
 
-GAMES = {"box": ShutTheBox(), "threes": Threes()}
 READ = """async (addresses) => {
     const read = (row) => ({
         pair: Number(row.dataset.pair),

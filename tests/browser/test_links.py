@@ -63,7 +63,7 @@ def test_the_title_follows_the_visitor(reader):
 
 
 @pytest.mark.parametrize("asked", NOTICES)
-def test_what_a_link_asks_for_in_vain_is_named(reader, asked):
+def test_a_notice_names_unknown_parts_of_a_link(reader, asked):
     page = reader.visit(asked)
     notice = page.locator(".notice")
     assert notice.inner_text().startswith(NOTICES[asked])

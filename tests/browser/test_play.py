@@ -7,16 +7,18 @@ import pytest
 from playwright.sync_api import expect
 
 import stb_gym
-from stb_gym import ShutTheBox, Threes, evaluate, solve
+from stb_gym import evaluate, solve
 from stb_gym.rounds import ScoresSoFar
 from stb_gym.solver import compile_game
 from tests.browser.acting import (
+    GAMES,
     arrive,
     axis,
     button,
     cells_of,
     click,
     follow,
+    move,
     moved,
     moves_of,
     number_after,
@@ -28,7 +30,6 @@ from tests.browser.acting import (
 )
 from tests.browser.conftest import visiting
 
-GAMES = {"box": ShutTheBox(), "threes": Threes()}
 PLAYED = re.compile("played=")
 ON_THE_BOARD = "[...document.querySelectorAll('.felt [aria-label]')].map(each => each.ariaLabel)"
 SIGNED = "[+\N{MINUS SIGN}]\\d+(?:\\.\\d+)?"
@@ -69,7 +70,7 @@ def check_account(page, game, best):
             continue
         else:
             roll = tables.state_roll(state)
-            [pair] = [pair for pair in tables.pairs_of(state) if tables.move_in_words(pair, roll) == step]
+            [pair] = [pair for pair in tables.pairs_of(state) if tables.describe_move(pair, roll) == step]
             change, afterstate = best.advantage[pair], tables.pair_afterstate[pair]
             now, shown = best.afterstate_values[afterstate], value(choice)
             lost.append(-change)
@@ -91,7 +92,7 @@ def test_alone_for_the_points(visitor, name):
     click(page, "retry my mistakes")
     for right in range(sum(each > 1e-9 for each in lost)):
         see_heading(page, "What is your move?")
-        moves_of(page).first.click()
+        move(page)
         expect(page.locator(".tally")).to_have_text(re.compile(f"^0 of {right + 1} right"))
         click(page, "next")
     expect(button(page, "next")).to_have_count(0)
@@ -139,7 +140,7 @@ def test_a_seed_is_a_game_and_moves_can_be_taken_back(visitor):
     page = visitor.visit("play?seed=9&coach=never")
     roll(page)
     first = page.evaluate(ON_THE_BOARD)
-    moves_of(page).first.click()
+    move(page)
     arrive(page, "&played=0")
     assert page.evaluate(ON_THE_BOARD) != first
     click(page, "take back")
@@ -217,13 +218,13 @@ def test_a_newcomer_rolls_and_moves(visitor, name):
     expect(page.locator("[aria-live=polite] h2")).to_have_text(f"You {thrown.replace('roll', 'rolled')}")
     arrive(page, "seed=")
     visitor.look()
-    moves_of(page).first.click()
+    move(page)
     moved(page, 1)
     expect(page.locator("[aria-live=polite] h2")).to_have_text("Roll again")
     expect(page.locator(".start")).to_have_count(0)
 
 
-def test_every_game_has_other_dice_until_they_are_asked_for(reader):
+def test_new_games_have_different_seeds(reader):
     def seed_of_a_new_game():
         page = reader.visit("")
         roll(page)
@@ -361,7 +362,7 @@ def mover(browser, pages):
         yield visitor
 
 
-def test_dice_tumble_for_those_who_like_motion(mover, reader):
+def test_dice_tumble_unless_reduced_motion_is_preferred(mover, reader):
     page = mover.visit("play?seed=5")
     roll_button(page).click()
     expect(page.locator(".tumbling")).to_be_visible()
@@ -370,7 +371,7 @@ def test_dice_tumble_for_those_who_like_motion(mover, reader):
     expect(moves_of(page)).to_have_count(0)
     page.clock.run_for(450)
     expect(page.locator(".tumbling")).to_have_count(0)
-    moves_of(page).first.click()
+    move(page)
     shut = page.locator(".tile.shut").first
     assert shut.evaluate("tile => getComputedStyle(tile).animationName") == "turn"
     still = reader.visit("play?seed=5")
@@ -380,7 +381,7 @@ def test_dice_tumble_for_those_who_like_motion(mover, reader):
 
 
 @pytest.mark.parametrize("turn", ["first", "second"])
-def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
+def test_the_turn_of_an_opponent_is_animated(mover, turn):
     page = mover.visit(f"play?seed=5&against=optimal&turn={turn}&coach=never")
     moves = moves_of(page)
     while turn == "first" and not page.get_by_text("The perfect player plays").count():
@@ -403,7 +404,7 @@ def test_the_turn_of_an_opponent_is_played_before_the_eyes(mover, turn):
         expect(roll_button(page)).to_be_focused()
 
 
-def test_statistics_last_and_can_be_reset(visitor):
+def test_statistics_persist_and_can_be_reset(visitor):
     page = visitor.visit("play?seed=11&coach=after")
     panel = statistics_of(page)
     expect(panel).to_have_count(0)
@@ -423,7 +424,7 @@ def test_statistics_last_and_can_be_reset(visitor):
     expect(panel).to_be_visible()
     assert dict(cells_of(page, rows)) == found
     visitor.visit("drill?seed=3")
-    moves_of(page).first.click()
+    move(page)
     expect(panel).to_contain_text("of the last 1")
     page.once("dialog", lambda dialog: dialog.dismiss())
     click(panel, "reset")
@@ -433,10 +434,10 @@ def test_statistics_last_and_can_be_reset(visitor):
     expect(panel).to_have_count(0)
 
 
-def test_a_game_waits_while_other_views_are_looked_at(reader):
+def test_a_game_goes_on_after_a_visit_to_another_view(reader):
     page = reader.visit("play?seed=11&for=shut")
     roll(page)
-    moves_of(page).first.click()
+    move(page)
     moved(page, 1)
     before = page.evaluate(ON_THE_BOARD)
     follow(page, "Analysis")

@@ -8,7 +8,18 @@ from playwright.sync_api import expect
 
 from stb_gym import ShutTheBox, solve, strategy
 from stb_gym.solver import compile_game
-from tests.browser.acting import arrive, axis, button, cells_of, click, follow, moves_of, number_after, see_heading
+from tests.browser.acting import (
+    arrive,
+    axis,
+    button,
+    cells_of,
+    click,
+    follow,
+    move,
+    moves_of,
+    number_after,
+    see_heading,
+)
 
 BOX = ShutTheBox()
 TABLES = compile_game(BOX)
@@ -258,7 +269,7 @@ def test_the_drill_asks_answers_and_counts(visitor):
         position = page.locator(".verdict small").inner_text()
         [state] = [n for n in TABLES.decisions if TABLES.describe_state(n) == position]
         expect(moves_of(page)).to_have_count(int(TABLES.choices[state]))
-        moves_of(page).first.click()
+        move(page)
         pair = TABLES.pair_start[state]
         right, lost = right + int(best.optimal[pair]), lost - best.advantage[pair]
         expect(page.locator(".tally")).to_contain_text(f"{right} of {asked} right")

@@ -21,12 +21,22 @@ def run(capsys, monkeypatch):
 
 
 @pytest.fixture
-def ask(run):
-    """Return a function from the words of a command to its JSON, floats rounded, which must be all that it prints."""
+def printed(run):
+    """Return a function from the words of a command to all that it prints, which must include no error."""
+
+    def text(*words):
+        status, out, err = run(*words)
+        assert (status, err) == (0, "")
+        return out
+
+    return text
+
+
+@pytest.fixture
+def ask(printed):
+    """Return a function from the words of a command to its JSON, with rounded floats."""
 
     def asked(*words):
-        status, out, err = run(*words, "--json")
-        assert (status, err) == (0, "")
-        return json.loads(out, parse_float=lambda digits: round(float(digits), 9))
+        return json.loads(printed(*words, "--json"), parse_float=lambda digits: round(float(digits), 9))
 
     return asked

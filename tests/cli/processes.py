@@ -1,4 +1,4 @@
-"""The command as a process of its own: what pip makes of pyproject.toml, though of the checkout that is tested."""
+"""Start the command in a process by its entry point in pyproject.toml, from this checkout."""
 
 import sys
 import tomllib

@@ -1,4 +1,4 @@
-"""What the commands answer about files, and about boxes too large for tables; test_text has all other answers."""
+"""Test answers about files and about boxes too large for tables; test_text has all other answers."""
 
 import hashlib
 from unittest.mock import patch
@@ -45,7 +45,7 @@ def test_a_certificate_hashes_its_file(ask, tmp_path):
     assert result["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-def test_the_page_of_a_game_is_that_of_python(run, tmp_path):
+def test_explore_writes_the_page_that_python_returns(run, tmp_path):
     assert run("explore shut-the-box --tiles 3 --policy worst,random --out", str(tmp_path / "page.html"))[0] == 0
     assert (tmp_path / "page.html").read_text() == explorer_page(ShutTheBox(tiles=3), ["worst", "random"])
 

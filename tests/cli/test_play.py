@@ -1,23 +1,13 @@
-"""The commands `play` and `watch`: seeds, given dice, rounds, saved policies and films."""
+"""Test the commands `play` and `watch`: seeds, given dice, rounds, saved policies and films."""
 
 import io
 
 import pytest
 
-ALONE = "watch threes --dice 2 --policy random,worst"
 
-
-@pytest.fixture
-def printed(run, monkeypatch):
-    """Return a function from the words of a command, and what is typed, to what it prints."""
-
-    def play(words, typed="1\n" * 9):
-        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
-        status, out, err = run(words)
-        assert (status, err) == (0, "")
-        return out
-
-    return play
+@pytest.fixture(autouse=True)
+def _typed(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.StringIO("1\n" * 9))
 
 
 @pytest.mark.parametrize(
@@ -25,8 +15,8 @@ def printed(run, monkeypatch):
     [
         "play threes --dice 2 --coach --seed 3 --objective shut",
         "play threes --dice 2 --against optimal,random --seat 2 --coach --ties all-win --seed 3",
-        f"{ALONE} --turns 2 --objective at-most:3 --seed 1",
-        f"{ALONE} --together --turns 2 --ties nobody --shut-wins --seed 1",
+        "watch threes --dice 2 --policy random,worst --turns 2 --objective at-most:3 --seed 1",
+        "watch threes --dice 2 --policy random,worst --together --turns 2 --ties nobody --shut-wins --seed 1",
         "watch threes --dice 2 --rolls 3+5,4 --pause 0",
         "watch shut-the-box --tiles 4 --rolls 4,7",
         "watch --policy ppo-nine-tiles-shut --seed 3",

@@ -1,4 +1,4 @@
-"""The command as a whole: games of your own, documented JSON, processes, signals and readers who leave."""
+"""Test the command: user-defined games, documented JSON, processes, signals and closed pipes."""
 
 import io
 import re
@@ -178,7 +178,7 @@ def test_a_command_that_is_ended_removes_unfinished_files(signum, status, said, 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_handlers_of_signals_are_as_before(run):
+def test_signal_handlers_are_restored(run):
     def mine(*_):
         pass
 
@@ -197,7 +197,7 @@ def test_handlers_of_signals_are_as_before(run):
         3, [*product(['"$@" | true', '"$@" >&-'], ["watch threes --seed 1", "play threes", "solve threes", "--help"])]
     ),
 )
-def test_a_reader_that_is_not_there_causes_no_traceback(words, shell):
+def test_a_closed_pipe_causes_no_traceback(words, shell):
     command = ["bash", "-c", shell, "bash", *STB_GYM, *words.split()]
     done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -1,1 +1,1 @@
-"""Tests of the page to look at a game with, but for those in a browser."""
+"""Tests of the explorer page without a browser."""

@@ -1,4 +1,4 @@
-"""Lines that a person types, and all that is printed then."""
+"""Type lines as a person does, and return what is printed."""
 
 from io import StringIO
 

@@ -1,4 +1,4 @@
-"""The coach: what every choice costs, and accounts that add up."""
+"""Test the coach: luck averages to zero, and accounts add up to the result."""
 
 from itertools import product
 
@@ -32,8 +32,8 @@ def end_of(account):
 def test_luck_averages_to_zero_at_every_state(game, solved):
     tables, rules = compile_game(game), Round(game, 3)
     coaches = [coach_alone(solved(game)), coach_alone(solved(game, "shut"))]
-    standing = ScoresSoFar(int(tables.final_score.max()), 1, 1)
-    coaches.append(RoundCoach(rules.evaluate(["random", "random", "optimal"]), 1).at(standing))
+    scores_so_far = ScoresSoFar(int(tables.final_score.max()), 1, 1)
+    coaches.append(RoundCoach(rules.evaluate(["random", "random", "optimal"]), 1).at(scores_so_far))
     for progress, dice in zip(tables.progress.tolist(), tables.dice.tolist(), strict=True):
         table = rolls(game, dice)
         states = [

@@ -1,4 +1,4 @@
-"""A person's turns and rounds: whole sessions, seeds, opponents, and the ways to leave."""
+"""Test turns and rounds of a person: whole sessions, seeds, opponents, and the ways to leave."""
 
 import shlex
 import subprocess

@@ -1,4 +1,4 @@
-"""Turns of strategies and policies: their choices, given dice, lines and films."""
+"""Test turns of strategies and policies: choices, given dice, printed lines and films."""
 
 import numpy as np
 import pytest
