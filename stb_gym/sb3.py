@@ -211,7 +211,7 @@ class RegretCallback(BaseCallback):
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
-        if self.meter.played is not None and self.meter.played is self.training_env:
+        if self.meter.played is self.training_env:
             raise ValueError(
                 "the meter would play the environment that the model learns from: make it with another one"
             )

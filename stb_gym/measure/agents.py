@@ -6,6 +6,7 @@
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from inspect import Parameter, signature
 from typing import Any, NamedTuple
 
@@ -39,38 +40,50 @@ class Batch(NamedTuple):
     begins: Masks | None = None
 
 
+@dataclass
 class Player(ABC):
     """An agent of one kind, which answers for batches of states.
 
     Attributes:
         game: the rules.
         masked: whether the agent receives masks or is masked.
+        memory: what the last answer of the agent came with. If it is not None, every batch must have all games.
     """
 
-    def __init__(self, game: Game, masked: bool):
-        self.game = game
-        self.masked = masked
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the last answer came with a memory. Then every question must be about all games."""
-        return False
+    game: Game
+    masked: bool
+    memory: Any = field(default=None, init=False)
 
     @abstractmethod
     def answer(self, batch: Batch) -> Any:
         """Return the agent's actions or probabilities, which are not checked yet."""
 
-    def __call__(
-        self, observations: Any, masks: Masks, turns: IntArray | None = None, begins: Masks | None = None
-    ) -> NDArray[Any]:
-        """Return the actions [B] of the agent, or its probabilities [B, A], for the fields of a `Batch`.
+    def __call__(self, batch: Batch) -> NDArray[Any]:
+        """Return the actions [B] of the agent as integers, or its probabilities [B, A] as floats.
 
         Raises:
             TypeError: if the answer has a wrong type.
             ValueError: if it has a wrong shape or range.
         """
-        batch = Batch(observations, masks, turns, begins)
-        return checked_answer(self.answer(batch), len(masks), self.game)
+        answer = as_array(self.answer(batch))
+        states, actions = batch.masks.shape
+        if answer.ndim not in (1, 2) or len(answer) != states:
+            raise ValueError(f"an agent must answer for each of {states} positions, not with shape {answer.shape}")
+        if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):
+            raise TypeError(
+                f"an agent must answer with integers [B] or probabilities [B, A], not with type {answer.dtype}"
+            )
+        if answer.ndim == 2:
+            if answer.shape[1] != actions:
+                raise ValueError(f"{self.game} has {actions} actions, but the agent answered with shape {answer.shape}")
+            if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
+                raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
+            return answer.astype(float)
+        if (outside := (answer < 0) | (answer >= actions)).any():
+            raise ValueError(
+                f"{self.game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}"
+            )
+        return answer.astype(np.int64)
 
 
 def player_of(
@@ -106,32 +119,33 @@ def player_of(
     if hasattr(agent, "predict"):
         return _player_of_model(agent, view, deterministic, masked, at_play)
     if is_module(agent):
-        return ModulePlayer(agent, view.game, deterministic, masked)
-    return FunctionPlayer(agent, view.game, masked, at_play)
+        return ModulePlayer(view.game, bool(masked), agent, deterministic, masked is not None)
+    takes_turns = "turns" in _arguments(agent)
+    if takes_turns and not at_play:
+        raise ValueError(MEMORY)
+    receives_masks = has_mask_argument(agent)
+    if masked not in (None, receives_masks):
+        raise ValueError(
+            "masked is for torch modules and models with predict: a function receives masks if it has a second "
+            "argument for them"
+        )
+    return FunctionPlayer(view.game, receives_masks, agent, takes_turns)
 
 
 # Functions
 
 
+@dataclass
 class FunctionPlayer(Player):
     """A function of observations, and of masks and turns if it has arguments for them."""
 
-    def __init__(self, function: Callable[..., Any], game: Game, masked: bool | None, at_play: bool):
-        super().__init__(game, has_mask_argument(function))
-        self._function = function
-        self._takes_turns = "turns" in _arguments(function)
-        if masked not in (None, self.masked):
-            raise ValueError(
-                "masked is for torch modules and models with predict: a function receives masks if it has a second "
-                "argument for them"
-            )
-        if self._takes_turns and not at_play:
-            raise ValueError(MEMORY)
+    function: Callable[..., Any]
+    takes_turns: bool
 
     def answer(self, batch: Batch) -> Any:
         """Return what the function returns."""
-        named = {"turns": batch.turns} if self._takes_turns else {}
-        return self._function(batch.observations, *([batch.masks] if self.masked else []), **named)
+        named = {"turns": batch.turns} if self.takes_turns else {}
+        return self.function(batch.observations, *([batch.masks] if self.masked else []), **named)
 
 
 def _arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
@@ -154,28 +168,30 @@ def has_mask_argument(function: Callable[..., Any]) -> bool:
 # Torch modules
 
 
+@dataclass
 class ModulePlayer(Player):
     """A torch module that returns scores; it plays the greatest, or samples by the softmax."""
 
-    def __init__(self, module: Any, game: Game, deterministic: bool, masked: bool | None):
-        super().__init__(game, bool(masked))
-        if getattr(module.forward, "__func__", None) is sys.modules["torch"].nn.Module.forward:  # which only raises
+    module: Any
+    deterministic: bool
+    may_be_illegal: bool
+
+    def __post_init__(self) -> None:
+        plain = sys.modules["torch"].nn.Module.forward  # only raises an error
+        if getattr(self.module.forward, "__func__", None) is plain:
             raise TypeError(
-                f"{type(module).__name__} has no forward: pass the module inside it that scores the actions, or a "
+                f"{type(self.module).__name__} has no forward: pass the module inside it that scores the actions, or a "
                 "function from observations to actions or probabilities"
             )
-        self._module = module
-        self._deterministic = deterministic
-        self._may_be_illegal = masked is not None
 
     def answer(self, batch: Batch) -> Any:
         """Return the actions [B] of the greatest scores, or the softmax [B, A] over the scores."""
         masks = batch.masks
-        training = [part for part in self._module.modules() if part.training]
-        self._module.eval()
+        training = [part for part in self.module.modules() if part.training]
+        self.module.eval()
         try:
             with sys.modules["torch"].no_grad():
-                scores = as_array(module_scores(self._module, batch.observations, masks))
+                scores = as_array(module_scores(self.module, batch.observations, masks))
         finally:
             for part in training:
                 part.training = True
@@ -188,13 +204,13 @@ class ModulePlayer(Player):
         weights = np.exp(allowed - greatest)
         chances = weights / weights.sum(axis=1, keepdims=True)
         actions = allowed.argmax(axis=1)
-        is_illegal = ~masks[np.arange(len(masks)), actions] if self._deterministic else (chances * ~masks).any(axis=1)
-        if is_illegal.any() and not self._may_be_illegal:
+        is_illegal = ~masks[np.arange(len(masks)), actions] if self.deterministic else (chances * ~masks).any(axis=1)
+        if is_illegal.any() and not self.may_be_illegal:
             raise ValueError(
                 f"the module chooses illegal actions at {np.count_nonzero(is_illegal)} of {len(masks)} positions: say "
                 "masked=True if it plays the best legal action instead, or masked=False"
             )
-        return actions if self._deterministic else chances
+        return actions if self.deterministic else chances
 
 
 def module_scores(module: Any, observations: Any, masks: Masks) -> Any:
@@ -209,48 +225,40 @@ def module_scores(module: Any, observations: Any, masks: Masks) -> Any:
 # Models with stable-baselines3's `predict`
 
 
+@dataclass
 class ModelPlayer(Player):
     """A model that plays what its `predict` returns."""
 
-    def __init__(self, model: Any, game: Game, deterministic: bool, masked: bool, at_play: bool):
-        super().__init__(game, masked)
-        self._predict = model.predict
-        self._deterministic = deterministic
-        self._at_play = at_play
-        self._memory: Any = None
-
-    @property
-    def remembers(self) -> bool:
-        """Whether the last answer came with a memory. Then every question must be about all games."""
-        return self._memory is not None
+    predict: Callable[..., Any]
+    deterministic: bool
+    at_play: bool
 
     def answer(self, batch: Batch) -> Any:
         """Return the actions that the model predicts."""
         named: dict[str, Any] = {"action_masks": batch.masks} if self.masked else {}
-        if self._at_play and "episode_start" in signature(self._predict).parameters:
-            named |= {"state": self._memory, "episode_start": batch.begins}
-        prediction = self._predict(batch.observations, deterministic=self._deterministic, **named)
+        if self.at_play and "episode_start" in signature(self.predict).parameters:
+            named |= {"state": self.memory, "episode_start": batch.begins}
+        prediction = self.predict(batch.observations, deterministic=self.deterministic, **named)
         if not (isinstance(prediction, tuple) and len(prediction) == 2):
             raise TypeError(f"predict must return (actions, states), not {type(prediction).__name__}")
-        actions, self._memory = prediction
-        if self.remembers and not self._at_play:
+        actions, self.memory = prediction
+        if self.memory is not None and not self.at_play:
             raise ValueError(MEMORY)
         return actions
 
 
+@dataclass
 class ModelNetworkPlayer(Player):
     """A model whose network answers: with its probabilities, or with the best legal action."""
 
-    def __init__(self, network: ModelNetwork, game: Game, deterministic: bool, masked: bool):
-        super().__init__(game, masked)
-        self._network = network
-        self._deterministic = deterministic
+    network: ModelNetwork
+    deterministic: bool
 
     def answer(self, batch: Batch) -> Any:
         """Return the best legal actions [B], or the probabilities [B, A] with which the model samples."""
-        if not self._deterministic:
-            return self._network.probabilities(batch.observations, batch.masks if self.masked else None)
-        return np.where(batch.masks, self._network.scores_in_play(batch.observations), -np.inf).argmax(axis=1)
+        if not self.deterministic:
+            return self.network.probabilities(batch.observations, batch.masks if self.masked else None)
+        return np.where(batch.masks, self.network.scores_in_play(batch.observations), -np.inf).argmax(axis=1)
 
 
 def _player_of_model(model: Any, view: AgentView, deterministic: bool, masked: bool | None, at_play: bool) -> Player:
@@ -266,31 +274,12 @@ def _player_of_model(model: Any, view: AgentView, deterministic: bool, masked: b
     if must_be_masked and not network.scores_actions:
         raise ValueError(f"the predict of a {type(model).__name__} takes no masks: measure it with masked=False")
     if network.reveals_probabilities and not deterministic:
-        return ModelNetworkPlayer(network, game, deterministic, masked)
+        return ModelNetworkPlayer(game, masked, network, deterministic)
     if not deterministic and (must_be_masked or not at_play):
         raise ValueError(
             f"{type(model).__name__} does not reveal its probabilities: measure it with deterministic=True, as "
             "a function that returns them, or by `sample` with masked=False"
         )
     if must_be_masked:
-        return ModelNetworkPlayer(network, game, deterministic, masked)
-    return ModelPlayer(model, game, deterministic, masked, at_play)
-
-
-def checked_answer(answer: Any, states: int, game: Game) -> NDArray[Any]:
-    """Return an answer about B states as integers [B] or floats [B, A]; raise an error if it is neither."""
-    answer = as_array(answer)
-    actions = len(game.actions)
-    if answer.ndim not in (1, 2) or len(answer) != states:
-        raise ValueError(f"an agent must answer for each of {states} positions, not with shape {answer.shape}")
-    if answer.dtype.kind not in ("iu" if answer.ndim == 1 else "fiub"):
-        raise TypeError(f"an agent must answer with integers [B] or probabilities [B, A], not with type {answer.dtype}")
-    if answer.ndim == 2:
-        if answer.shape[1] != actions:
-            raise ValueError(f"{game} has {actions} actions, but the agent answered with shape {answer.shape}")
-        if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
-            raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
-        return answer.astype(float)
-    if (outside := (answer < 0) | (answer >= actions)).any():
-        raise ValueError(f"{game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}")
-    return answer.astype(np.int64)
+        return ModelNetworkPlayer(game, masked, network, deterministic)
+    return ModelPlayer(game, masked, model.predict, deterministic, at_play)

@@ -232,15 +232,15 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
 def _errors_of_critic(
     meter: RegretMeter, agent: Any, masked: bool | None, found: Evaluation, critic: Callable[..., Any] | None
 ) -> CriticErrors | None:
-    """Return the errors of a given critic, or of the critic of a model; None if there is none."""
+    """Return the errors of a given critic, or of the critic of a model; None if there is none.
+
+    They are against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
+    """
     if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
         critic = network.critic
         found = meter(agent, False, masked) if network.reveals_probabilities else found
-    return None if critic is None else critic_errors(meter, found, critic)
-
-
-def critic_errors(meter: RegretMeter, found: Evaluation, critic: Callable[..., Any]) -> CriticErrors:
-    """Return the errors of a critic against the exact values of an evaluated policy; see `diagnose`."""
+    if critic is None:
+        return None
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
     scale = meter.view.reward_scale

@@ -8,7 +8,7 @@ import numpy as np
 from stb_gym.checks import check_integer
 from stb_gym.envs import stepper_of
 from stb_gym.games import Game, fits
-from stb_gym.measure.agents import Player, player_of
+from stb_gym.measure.agents import Batch, Player, player_of
 from stb_gym.measure.play import games_of, play_turns
 from stb_gym.measure.sampled import SampledEvaluation
 from stb_gym.measure.wrapped import AgentView
@@ -145,7 +145,7 @@ class RegretMeter:
         for first in range(0, len(tables.decisions), AT_ONCE):
             states = tables.decisions[first : first + AT_ONCE]
             masks = tables.legal[states]
-            answers.append(player(self.view(tables.observation[states], masks), masks))
+            answers.append(player(Batch(self.view(tables.observation[states], masks), masks)))
         return tables.policy(np.concatenate(answers))
 
     def sample(

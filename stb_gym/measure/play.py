@@ -7,14 +7,14 @@ position, copies of the environment are played (`Copies`), or the vector environ
 
 from collections.abc import Iterator
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.envs import Stepper
-from stb_gym.measure.agents import Player
+from stb_gym.measure.agents import Batch, Player
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
 from stb_gym.measure.tensors import joined
 from stb_gym.measure.wrapped import AgentView, layers_of
@@ -25,28 +25,8 @@ AT_ONCE = 4096  # games
 COPIES = 256
 
 
-class Games(Protocol):
-    """Games side by side. When a turn is over, the next one begins.
-
-    Attributes:
-        states: [G] the state of each game.
-        is_whole: whether a step is always one of all games.
-    """
-
-    states: IntArray
-    is_whole: bool
-
-    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
-        """Return what the agent sees in some games."""
-
-    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
-        """Take an action in each of some games; return the states that they reached, and which turns ended there."""
-
-
 class Positions:
     """Games without an environment: positions, and throws of one generator."""
-
-    is_whole = False
 
     def __init__(self, view: AgentView, stepper: Stepper, games: int, seed: np.random.SeedSequence):
         self._view = view
@@ -77,8 +57,6 @@ class Positions:
 class Copies:
     """Copies of an environment with its wrappers, one for each game."""
 
-    is_whole = False
-
     def __init__(self, env: Any, games: int, seed: np.random.SeedSequence):
         self._envs = [deepcopy(env) for _ in range(games)]
         self._bases = [copy.unwrapped for copy in self._envs]
@@ -103,9 +81,7 @@ class Copies:
 
 
 class Vector:
-    """A vector environment of stable-baselines3, which cannot be copied."""
-
-    is_whole = True
+    """A vector environment of stable-baselines3, which cannot be copied. A step is always one of all games."""
 
     def __init__(self, envs: Any, seed: np.random.SeedSequence):
         self._envs = envs
@@ -127,6 +103,11 @@ class Vector:
         self._observations, _, over, _ = self._envs.step(actions)
         self.states = self._current_states()
         return np.hstack([base.last_step.reached for base in self._bases]), over
+
+
+# G games side by side, with `states` [G]; when a turn is over, the next one begins. `observed` returns what the agent
+# sees in some games. `step` takes an action in each, and returns the states that they reached and which turns ended.
+Games = Positions | Copies | Vector
 
 
 def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.random.SeedSequence) -> Games:
@@ -193,11 +174,11 @@ def play_turns(
     def played() -> Iterator[tuple[int, int]]:
         """Play all turns. Yield each that is over, with the state at which it ended."""
         while (turn < turns).any():
-            everyone = games.is_whole or player.remembers
+            everyone = isinstance(games, Vector) or player.memory is not None
             chosen = np.arange(count) if everyone else np.flatnonzero(turn < turns)
             state = games.states[chosen]
             masks = stepper.masks(state).view(np.bool_)
-            answered = player(games.observed(chosen, masks), masks.copy(), turn[chosen], begins[chosen])
+            answered = player(Batch(games.observed(chosen, masks), masks.copy(), turn[chosen], begins[chosen]))
             action = draw_actions(answered, draws)
             is_legal = masks[np.arange(len(state)), action]
             refused = ~is_legal if answered.ndim == 1 else answered.sum(axis=1, where=~masks) > 0

@@ -5,7 +5,6 @@ languages.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any
 
@@ -21,23 +20,10 @@ from stb_gym.solver import Solution
 from stb_gym.solving import perfect_play
 
 
-class OptimalValues(ABC):
-    """The expected utility of perfect play at the states and afterstates of an environment's stepper.
+class TableValues:
+    """The expected utility of perfect play at the states and afterstates of an environment's stepper, from tables.
 
     In a round it depends on the scores so far, too: there is a row of values for each of these. A turn has one row.
-    """
-
-    @abstractmethod
-    def of_states(self, states: Any, row: Any = 0) -> Any:
-        """Return the utilities at states, before the choice of an action or at the end of a turn; a number or [B]."""
-
-    @abstractmethod
-    def of_afterstates(self, afterstates: Any, row: Any = 0) -> Any:
-        """Return the utilities at afterstates, before a throw or after an illegal action; a number or [B]."""
-
-
-class TableValues(OptimalValues):
-    """Optimal values that are looked up.
 
     Args:
         states: [C, N] the utilities at states, in C rows.
@@ -52,16 +38,16 @@ class TableValues(OptimalValues):
         )
 
     def of_states(self, states: Any, row: Any = 0) -> Any:
-        """Return the utilities at states."""
+        """Return the utilities at states, before the choice of an action or at the end of a turn; a number or [B]."""
         return self._states.take(row * self._row_of_states + states)
 
     def of_afterstates(self, afterstates: Any, row: Any = 0) -> Any:
-        """Return the utilities at afterstates."""
+        """Return the utilities at afterstates, before a throw or after an illegal action; a number or [B]."""
         return self._afterstates.take(row * self._row_of_afterstates + afterstates)
 
 
-class ComputedValues(OptimalValues):
-    """Optimal values of a turn that are computed when they are needed, for games too large for tables.
+class ComputedValues:
+    """The same as `TableValues`, computed when it is needed, for turns of games too large for tables.
 
     Args:
         env: the environment, without wrappers.
@@ -90,6 +76,9 @@ class ComputedValues(OptimalValues):
         return utilities if np.ndim(afterstates) else utilities[0]
 
 
+OptimalValues = TableValues | ComputedValues
+
+
 def optimal_values(env: TurnEnv | TurnVectorEnv) -> OptimalValues:
     """Return the values of perfect play in an environment of turns without wrappers."""
     optimum = perfect_play(env.game, env.objective)
@@ -101,9 +90,16 @@ def optimal_values(env: TurnEnv | TurnVectorEnv) -> OptimalValues:
     return TableValues(states, afterstates, env.illegal_reward / env.reward_scale)
 
 
-def turn_of(env: Any) -> Any:
-    """Return an environment without wrappers; if it is one of rounds, the environment of turns that it holds."""
-    return getattr(env.unwrapped, "turn", env.unwrapped)
+def turn_of(env: Any, kind: type, needed: str, hint: str = "") -> Any:
+    """Return an environment without wrappers; if it is one of rounds, the environment of turns that it holds.
+
+    Raises:
+        TypeError: if it is not of a kind. The error reads "`needed` of stb_gym, not ..." and ends with the hint.
+    """
+    turn = getattr(env.unwrapped, "turn", env.unwrapped)
+    if not isinstance(turn, kind):
+        raise TypeError(f"{needed} of stb_gym, not {quoted(env)}{hint}")
+    return turn
 
 
 def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
@@ -194,10 +190,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        turn = turn_of(env)
-        if not isinstance(turn, TurnEnv):
-            raise TypeError(f"RecordRegret needs an environment of stb_gym, not {quoted(env)}")
-        self._turn = turn
+        self._turn: TurnEnv = turn_of(env, TurnEnv, "RecordRegret needs an environment")
         self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
         self._start = self._regret = 0.0
 
@@ -271,13 +264,8 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        turns = turn_of(envs)
-        if not isinstance(turns, TurnVectorEnv):
-            raise TypeError(
-                f"VectorRecordRegret needs a vector environment of stb_gym, not {quoted(envs)}; of environments side "
-                "by side, wrap each in RecordRegret"
-            )
-        self._turns = turns
+        hint = "; of environments side by side, wrap each in RecordRegret"
+        self._turns: TurnVectorEnv = turn_of(envs, TurnVectorEnv, "VectorRecordRegret needs a vector environment", hint)
         self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:

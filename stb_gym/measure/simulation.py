@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +15,6 @@ from stb_gym.solver import (
     GameOrEnv,
     Goal,
     Playable,
-    Policy,
-    RulePolicy,
     UniformRandom,
     compile_game,
     task_of,
@@ -91,11 +88,6 @@ def simulate(
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
     stepper = stepper_of(game)
     random = np.random.default_rng(policy_seed)
-    choose = (
-        partial(_rule_actions, policy, stepper, random)
-        if isinstance(policy, AfterstateScorePolicy | UniformRandom)
-        else partial(_array_actions, np.asarray(policy), stepper, random)
-    )
     scores = np.empty(turns, np.int64)
     firsts = range(0, turns, GAMES_AT_ONCE)
     for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
@@ -104,7 +96,7 @@ def simulate(
         env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            _, _, over, _, info = env.step(choose(env.states))
+            _, _, over, _, info = env.step(_actions(policy, stepper, random, env.states))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
@@ -113,14 +105,11 @@ def simulate(
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
 
 
-def _array_actions(policy: Policy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
-    """Return the actions [B] of an array of actions or probabilities; 0 where the turn is over."""
-    actions = draw_actions(policy[states], random)
-    return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
-
-
-def _rule_actions(policy: RulePolicy, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
-    """Return the actions [B] of a policy that looks at the afterstates its moves lead to; 0 where the turn is over."""
+def _actions(policy: Playable, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
+    """Return the actions [B] of a policy at states; 0 where the turn is over."""
+    if not isinstance(policy, AfterstateScorePolicy | UniformRandom):
+        actions = draw_actions(np.asarray(policy)[states], random)
+        return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
     row, action = stepper.legal_moves(states)
     after = stepper.afterstates(states[row], action)
     wanted = random.random(len(action))

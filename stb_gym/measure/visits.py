@@ -12,7 +12,6 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
 from stb_gym.measure.recording import turn_of
-from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables
 
 
@@ -39,17 +38,15 @@ class Visits:
         return self
 
 
-class Counter:
-    """Counts visits in one or more environments of a game.
+class CountsVisits:
+    """The counts of visits in one or more environments of a game, which both wrappers keep."""
 
-    Args:
-        env: the environment, without wrappers.
+    def _count_in(self, env: TurnEnv | TurnVectorEnv) -> None:
+        """Begin to count visits in an environment without wrappers.
 
-    Raises:
-        ValueError: if the game has too many positions to count the visits of each.
-    """
-
-    def __init__(self, env: TurnEnv | TurnVectorEnv):
+        Raises:
+            ValueError: if the game has too many positions to count the visits of each.
+        """
         if not isinstance(env.stepper, TableStepper):
             raise ValueError(f"{env.game} has too many positions to count the visits of each")
         tables = env.stepper.tables
@@ -59,11 +56,11 @@ class Counter:
         self._pairs = pairs[self._order]
         self._visits = Visits(tables, np.zeros(tables.num_states + 1, int), np.zeros(len(pairs), int))
 
-    def reach(self, states: Any) -> None:
+    def _reach(self, states: Any) -> None:
         """Count throws that led to states; the illegal state is counted at the end of the array."""
         np.add.at(self._visits.states, states, 1)
 
-    def take(self, states: Any, afterstates: Any) -> None:
+    def _take(self, states: Any, afterstates: Any) -> None:
         """Count the legal actions that were taken at states and led to afterstates."""
         legal = afterstates < self._num_afterstates
         pairs = np.extract(legal, states * self._num_afterstates + afterstates)
@@ -75,7 +72,7 @@ class Counter:
         return Visits(self._visits.tables, self._visits.states[:-1].copy(), self._visits.pairs.copy())
 
 
-class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Count every action that is taken and every throw, for `stb_gym.diagnose`.
 
     Args:
@@ -98,34 +95,26 @@ class RecordVisits(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __init__(self, env: gym.Env[Any, Any]):
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
-        turn = turn_of(env)
-        if not isinstance(turn, TurnEnv):
-            raise TypeError(f"RecordVisits needs an environment of stb_gym, not {quoted(env)}")
-        self._turn = turn
-        self._counter = Counter(turn)
-
-    @property
-    def visits(self) -> Visits:
-        """What was visited so far."""
-        return self._counter.visits
+        self._turn: TurnEnv = turn_of(env, TurnEnv, "RecordVisits needs an environment")
+        self._count_in(self._turn)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         result = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._turn.state)
+        self._reach(self._turn.state)
         return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and count it."""
         result = self.env.step(action)
-        self._counter.reach(self._turn.state)
+        self._reach(self._turn.state)
         last = self._turn.last_step
         if last is not None and self._turn.num_steps > 0:  # else a wrapper has begun a new episode instead
-            self._counter.take(last.states, last.afterstates)
+            self._take(last.states, last.afterstates)
         return result
 
 
-class VectorRecordVisits(gym.vector.VectorWrapper):
+class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
     """The vector version of `RecordVisits`, in every autoreset mode.
 
     Args:
@@ -140,21 +129,13 @@ class VectorRecordVisits(gym.vector.VectorWrapper):
     @checked
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
         super().__init__(envs)
-        turns = turn_of(envs)
-        if not isinstance(turns, TurnVectorEnv):
-            raise TypeError(f"VectorRecordVisits needs a vector environment of stb_gym, not {quoted(envs)}")
-        self._turns = turns
-        self._counter = Counter(turns)
-
-    @property
-    def visits(self) -> Visits:
-        """What was visited so far."""
-        return self._counter.visits
+        self._turns: TurnVectorEnv = turn_of(envs, TurnVectorEnv, "VectorRecordVisits needs a vector environment")
+        self._count_in(self._turns)
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        self._counter.reach(self._turns.states[infos["_action_mask"]])
+        self._reach(self._turns.states[infos["_action_mask"]])
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
@@ -163,8 +144,8 @@ class VectorRecordVisits(gym.vector.VectorWrapper):
         _, _, terminated, truncated, _ = result
         last = self._turns.last_step
         assert last is not None
-        self._counter.take(last.states[last.acted], last.afterstates[last.acted])
-        self._counter.reach(last.reached)
+        self._take(last.states[last.acted], last.afterstates[last.acted])
+        self._reach(last.reached)
         if self._turns.autoreset_mode == AutoresetMode.SAME_STEP:
-            self._counter.reach(self._turns.states[terminated | truncated])
+            self._reach(self._turns.states[terminated | truncated])
         return result

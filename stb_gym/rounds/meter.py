@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.measure.agents import Player, player_of
+from stb_gym.measure.agents import Batch, Player, player_of
 from stb_gym.measure.wrapped import AgentView, layers_of
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv
@@ -181,5 +181,5 @@ class RoundMeter:
         turn, observed = tables.observation[tables.decisions], self.opponents.observed[starts]
         observations = np.hstack((np.tile(turn, (len(starts), 1)), observed.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(starts), 1))
-        answer = player(self._view(observations, masks), masks)
+        answer = player(Batch(self._view(observations, masks), masks))
         return [tables.policy(part) for part in np.split(answer, len(starts))]
