@@ -22,8 +22,8 @@ NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy'
 def checked(function: F) -> F:
     """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
 
-    Annotations that no class stands for, such as protocols, are not checked. An array may be whatever NumPy turns into
-    an array of numbers. Calls take some microseconds longer.
+    Annotations that `isinstance` cannot check, such as protocols, are ignored. An array may be anything that NumPy
+    turns into an array of numbers. Calls take some microseconds longer.
 
     Example:
         >>> from stb_gym.arguments import checked
@@ -69,9 +69,9 @@ def type_test(annotation: Any) -> Callable[[Any], bool]:
 
 
 def _is_array(value: Any) -> bool:
-    """Return whether NumPy makes an array of numbers of a value; objects may be numbers, such as fractions."""
+    """Return True if NumPy can make a numeric array of `value`; Fractions count."""
     try:
         array = value if type(value) is np.ndarray else np.asarray(value)
-    except Exception:  # of lists of different lengths, and whatever other people's objects raise
+    except Exception:  # lists of different lengths, or a third-party object that raises
         return False
     return array.dtype.kind in "biuf" or (array.dtype.kind == "O" and array.ndim > 0)

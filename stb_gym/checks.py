@@ -48,7 +48,7 @@ def check_choice(name: str, value: Any, allowed: Sequence[Any]) -> None:
 
 
 def listed(names: Iterable[Any], room: int) -> str:
-    """Join names by commas; those that need more than `room` characters are replaced by three dots."""
+    """Join names by commas, and cut the text at `room` characters, with three dots."""
     return shorten(", ".join(map(str, names)), room, placeholder=" ...")
 
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_bool
 from stb_gym.games import Game
-from stb_gym.measure.sb3_models import ModelNetwork, check_spaces, takes_masks
+from stb_gym.measure.sb3_models import ModelNetwork, takes_masks
 from stb_gym.measure.tensors import Masks, as_array, is_module, tensors_like
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.messages import quoted
@@ -30,8 +30,8 @@ class Batch(NamedTuple):
     Attributes:
         observations: what the agent sees of B states.
         masks: [B, A] their legal actions.
-        turns: [B] the number of the turn that each state belongs to, at play.
-        begins: [B] whether each is the first of its turn, at play.
+        turns: [B] the number of the turn of each state, at play.
+        begins: [B] whether each state is the first of its turn, at play.
     """
 
     observations: Any
@@ -92,7 +92,7 @@ def player_of(
     """Return the player of an agent.
 
     Args:
-        agent: any of those that `stb_gym.RegretMeter` describes.
+        agent: an agent as `stb_gym.RegretMeter` describes it.
         view: what the agent sees.
         deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
         masked: whether a torch module or a model chooses among legal actions only; see `stb_gym.RegretMeter`.
@@ -264,7 +264,7 @@ class ModelNetworkPlayer(Player):
 def _player_of_model(model: Any, view: AgentView, deterministic: bool, masked: bool | None, at_play: bool) -> Player:
     """Return the player of a model; its network is asked where `predict` does not answer."""
     game = view.game
-    check_spaces(model, game, view.space, view.is_normalised)
+    view.check_spaces(model)
     network = ModelNetwork(model)
     predicts_masked = takes_masks(model.predict)
     masked = predicts_masked if masked is None else masked

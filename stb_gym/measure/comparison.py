@@ -55,7 +55,7 @@ def compare(one: Mapping[int, float], other: Mapping[int, float]) -> Comparison:
     chances = np.array([[distribution.get(score, 0.0) for score in scores] for distribution in (one, other)])
     up_to = chances.cumsum(axis=1)
     difference = abs(up_to[0] - up_to[1])
-    greatest = int(np.argmax(difference > difference.max() * (1 - 1e-12)))  # the first of those that rounding separates
+    greatest = int(np.argmax(difference > difference.max() * (1 - 1e-12)))  # the lowest score, despite rounding
     return Comparison(
         distance=float(difference[greatest]),
         at=scores[greatest],

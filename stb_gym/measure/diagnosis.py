@@ -156,10 +156,10 @@ def diagnose(
 
 
 def _frequencies(visits: Visits) -> FloatArray:
-    """Return [S] the frequency of each roll at its afterstate; its probability where none was seen."""
+    """Return [S] the observed frequency of each roll at its afterstate; its probability if no roll was observed."""
     tables = visits.tables
-    seen = np.add.reduceat(visits.states, tables.state_start[:-1])[tables.state_origin]
-    return np.where(seen > 0, visits.states / np.maximum(seen, 1), tables.state_probability)
+    throws = np.add.reduceat(visits.states, tables.state_start[:-1])[tables.state_origin]
+    return np.where(throws > 0, visits.states / np.maximum(throws, 1), tables.state_probability)
 
 
 def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_stay: bool) -> Evaluation:
@@ -327,11 +327,11 @@ def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[A
     module = deepcopy(module) if copied else module
     tables = meter.solution.tables
     masks = tables.legal[tables.decisions]
-    seen = meter.view(tables.observation[tables.decisions], masks)
+    observations = meter.view(tables.observation[tables.decisions], masks)
     if is_model and (network := ModelNetwork(module)).scores_actions:
-        return module, lambda: network.scores(seen)
+        return module, lambda: network.scores(observations)
     if is_module(module) and not is_model:
-        return module, lambda: module_scores(module, seen, masks)
+        return module, lambda: module_scores(module, observations, masks)
     raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
 
 

@@ -66,8 +66,8 @@ class Hardness:
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers by name, ready for JSON; unknown ones are left out."""
-        numbers = {name: value for name, value in asdict(self).items() if name not in ("game", "objective")}
-        return {name: value for name, value in numbers.items() if value is not None}
+        left_out = ("game", "objective")
+        return {name: value for name, value in asdict(self).items() if name not in left_out and value is not None}
 
 
 def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
@@ -88,7 +88,7 @@ def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective.
+        ValueError: if the objective is unknown.
 
     Example:
         >>> import stb_gym
@@ -106,7 +106,8 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     tables = best.tables
     random = best.evaluate(UniformRandom())
     utility = goal.utilities(tables.final_score).astype(float)
-    by_afterstate, by_state = random_state, random_decision = expected(tables, tables.uniform, utility)
+    random_at_afterstates, random_at_states = expected(tables, tables.uniform, utility)
+    by_afterstate = random_at_afterstates
     regrets: list[float] = []
     while not regrets or regrets[-1] > 0:
         after = tables.after_pairs(by_afterstate)
@@ -118,8 +119,8 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
 
     chances = random.visits[tables.decisions]  # a turn meets a position at most once
     chances = chances[chances > 0]
-    by_dice = random.visits @ (random_decision - random_state[tables.state_origin]) ** 2
-    steps = tables.after_pairs(random_state) - tables.at_pairs(random_decision)
+    by_dice = random.visits @ (random_at_states - random_at_afterstates[tables.state_origin]) ** 2
+    steps = tables.after_pairs(random_at_afterstates) - tables.at_pairs(random_at_states)
     by_choices = tables.at_pairs(random.visits) * tables.uniform @ steps**2
 
     found = Hardness(

@@ -105,7 +105,7 @@ def turn_of(env: Any, kind: type, needed: str, hint: str = "") -> Any:
 def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
     """Return a function that returns the optimal values of an environment, and the row that counts now, or [B] rows.
 
-    Environments of rounds have such a method, `optimal_values`; its values change with the opponents.
+    An environment of rounds has its own method `optimal_values`; the values change with the opponents.
     """
     base = env.unwrapped
     if hasattr(base, "optimal_values"):
@@ -161,7 +161,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
 
         final utility = value of perfect play + luck - regret
 
-    In a round, perfect play is the best response to the opponents at the standing that the player sees.
+    In a round, perfect play is the best response to the opponents, given the scores so far that the player sees.
 
     Args:
         env: an environment of stb_gym, however wrapped. `RecordEpisodeStatistics` comes inside, because it refuses

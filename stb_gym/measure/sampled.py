@@ -144,16 +144,16 @@ class SampledEvaluation(Measured):
         times = np.bincount(mistake.ravel())
         lost = np.bincount(mistake.ravel(), self.loss[wrong])
         found = []
-        for place in np.argsort(-lost, kind="stable")[:limit].tolist():
-            choice = wrong[first[place]]
+        for index in np.argsort(-lost, kind="stable")[:limit].tolist():
+            choice = wrong[first[index]]
             found.append(
                 Mistake(
                     state=int(self.state[choice]),
                     position=self.stepper.describe(int(self.state[choice])),
                     plays=None if self.plays[choice] < 0 else int(self.plays[choice]),
                     best=int(self.best[choice]),
-                    visits=float(times[place] / self.turns),
-                    loss=float(lost[place] / times[place]),
+                    visits=float(times[index] / self.turns),
+                    loss=float(lost[index] / times[index]),
                 )
             )
         return found

@@ -2,15 +2,11 @@
 
 import sys
 from inspect import signature
-from operator import attrgetter
 from typing import Any
 
-import gymnasium as gym
 from numpy.typing import NDArray
 
-from stb_gym.games import Game
-from stb_gym.measure.tensors import Masks, as_array, map_entries
-from stb_gym.messages import quoted
+from stb_gym.measure.tensors import Masks, as_array
 
 
 def is_normalising(wrapper: Any) -> bool:
@@ -21,30 +17,6 @@ def is_normalising(wrapper: Any) -> bool:
 def takes_masks(function: Any) -> bool:
     """Return whether `predict` or `get_distribution` has an argument `action_masks`, as those of MaskablePPO do."""
     return "action_masks" in signature(function).parameters
-
-
-def check_spaces(model: Any, game: Game, space: gym.Space[Any], is_normalised: bool) -> None:
-    """Raise ValueError if a model was made for other observations or actions than those of the meter.
-
-    Args:
-        model: the model, or its policy.
-        game: the rules.
-        space: the observation space of the meter's environment.
-        is_normalised: whether a VecNormalize is among the wrappers of that environment.
-    """
-    actions = getattr(model, "action_space", None)
-    observations = getattr(model, "observation_space", None)
-    allowed = len(game.actions)
-    if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
-        raise ValueError(f"{game} has {allowed} actions, but the agent chooses from {quoted(actions)}")
-    shown = map_entries(attrgetter("shape"), space)
-    if observations is not None and (expected := map_entries(attrgetter("shape"), observations)) != shown:
-        raise ValueError(
-            f"the agent observes {expected}, but the meter shows {shown}: make the meter with the agent's environment"
-        )
-    normalising = getattr(model, "get_vec_normalize_env", lambda: None)()
-    if normalising is not None and getattr(normalising, "norm_obs", True) and not is_normalised:
-        raise ValueError("the agent's observations are normalised: make the meter with its VecNormalize environment")
 
 
 class ModelNetwork:

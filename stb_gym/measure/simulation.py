@@ -112,10 +112,10 @@ def _actions(policy: Playable, stepper: Stepper, random: np.random.Generator, st
         return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
     row, action = stepper.legal_moves(states)
     after = stepper.afterstates(states[row], action)
-    wanted = random.random(len(action))
+    scores = random.random(len(action))
     if isinstance(policy, AfterstateScorePolicy):
-        wanted = policy.scores(*stepper.position(after))
+        scores = policy.scores(*stepper.position(after))
     actions = np.zeros(len(states), np.int64)
-    order = np.lexsort((-action, wanted))  # the most wanted move comes last, the lowest action among equals
+    order = np.lexsort((-action, scores))  # the greatest score comes last; of equal scores, the lowest action
     actions[row[order]] = action[order]
     return actions

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 import gymnasium as gym
@@ -16,6 +16,7 @@ from stb_gym.envs import MaskInObservation, VectorMaskInObservation
 from stb_gym.games import Game
 from stb_gym.measure.sb3_models import is_normalising
 from stb_gym.measure.tensors import Masks, joined, map_entries
+from stb_gym.messages import quoted
 
 # Modules of Gymnasium whose wrappers remember earlier steps.
 STATEFUL_MODULES = ("stateful_observation", "stateful_action")
@@ -33,7 +34,6 @@ class AgentView:
         space: the observation space of a single environment, outside all wrappers.
         width: the length of an observation inside all wrappers.
         reward_scale: the factor of rewards inside all wrappers.
-        is_normalised: whether a wrapper of stable-baselines3 normalises observations.
         memory: why what the agent sees may depend on more than the position; "" if it does not.
 
     Raises:
@@ -56,7 +56,6 @@ class AgentView:
         self.memory = next(filter(None, (_memory(outer, inside) for inside, outer in pairwise(layers))), "")
         self._dtype = spaces[0].dtype
         self._wrappers = layers[1:]
-        self.is_normalised = any(map(is_normalising, self._wrappers))
         specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
         limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
         limit = min(filter(None, limits), default=None)
@@ -87,6 +86,26 @@ class AgentView:
                 seen = show(seen, masks)
         return seen
 
+    def check_spaces(self, model: Any) -> None:
+        """Raise ValueError if a model, or the policy of one, was made for other observations or actions."""
+        actions = getattr(model, "action_space", None)
+        observations = getattr(model, "observation_space", None)
+        allowed = len(self.game.actions)
+        if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
+            raise ValueError(f"{self.game} has {allowed} actions, but the agent chooses from {quoted(actions)}")
+        shown = map_entries(attrgetter("shape"), self.space)
+        if observations is not None and (expected := map_entries(attrgetter("shape"), observations)) != shown:
+            raise ValueError(
+                f"the agent observes {expected}, but the meter shows {shown}: make the meter with the agent's "
+                "environment"
+            )
+        normalising = getattr(model, "get_vec_normalize_env", lambda: None)()
+        is_normalised = normalising is not None and getattr(normalising, "norm_obs", True)
+        if is_normalised and not any(map(is_normalising, self._wrappers)):
+            raise ValueError(
+                "the agent's observations are normalised: make the meter with its VecNormalize environment"
+            )
+
 
 def layers_of(env: Any) -> list[Any]:
     """Return the innermost environment and then each wrapper around it; of a vector environment, its first member."""
@@ -113,7 +132,7 @@ def _spaces(layer: Any) -> tuple[Any, Any]:
 
 
 def _memory(wrapper: Any, inside: Any) -> str:
-    """Return why what a wrapper shows may depend on more than the position; "" if it does not."""
+    """Return an error message if what a wrapper shows may depend on more than the position; else ""."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation) or is_normalising(wrapper):
         return ""
     kind = type(wrapper)
@@ -132,10 +151,7 @@ def _memory(wrapper: Any, inside: Any) -> str:
 
 
 def _shown_by(wrapper: Any) -> Callable[[Any, Masks], Any] | None:
-    """Return the function from B observations and their masks to those that a wrapper makes of them.
-
-    It is None if the wrapper leaves observations as they are.
-    """
+    """Return a function that applies a wrapper to B observations, given their masks; None if it changes none."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation):
         return lambda seen, masks: wrapper.together(seen, masks.astype(np.int8))
     if is_normalising(wrapper):
@@ -148,13 +164,13 @@ def _shown_by(wrapper: Any) -> Callable[[Any, Masks], Any] | None:
 
 
 def _one_by_one(wrapper: Any, seen: Any, masks: Masks) -> Any:
-    """Return what a wrapper of single environments makes of observations."""
+    """Apply a wrapper of single environments to each observation."""
     rows = [map_entries(itemgetter(row), seen) for row in range(len(masks))]
     return joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
 
 
 def _many_at_once(wrapper: Any, seen: Any, masks: Masks) -> Any:
-    """Return what a vector wrapper makes of observations.
+    """Apply a vector wrapper to observations.
 
     It receives as many observations at a time as it has environments. The last observation fills up the rest.
     """

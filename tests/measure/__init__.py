@@ -1,1 +1,1 @@
-"""Tests of what measures play by playing."""
+"""Test the measurement of agents."""

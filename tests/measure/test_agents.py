@@ -121,7 +121,6 @@ REFUSED = {
     "floats": answering(lambda masks: masks.argmax(axis=1) * 1.0),
     "booleans": answering(lambda masks: masks.any(axis=1)),
     "words": answering(lambda masks: ["pass"] * len(masks)),
-    "complex numbers": answering(lambda masks: masks * 1j),
     "scores": answering(lambda masks: masks - 1.5),
     "not numbers": answering(lambda masks: np.full(masks.shape, np.nan)),
     "no distribution": answering(lambda masks: np.ones(masks.shape)),
@@ -129,11 +128,9 @@ REFUSED = {
     "a model of another game": Model(zeros, NINE),
     "a model of continuous actions": Model(zeros, action_space=gym.spaces.Box(0, 1, (ACTIONS,))),
     "a model of other observations": Model(zeros, observation_space=LONGER),
-    "a model of masked observations": Model(zeros, observation_space=gym.spaces.Dict(action_mask=LONGER)),
     "a model of normalised observations": Model(zeros, get_vec_normalize_env=object),
     "a model with a memory": SimpleNamespace(predict=lambda seen, deterministic: (zeros(seen), (1,))),
     "a model without states": SimpleNamespace(predict=lambda seen, deterministic: zeros(seen)),
-    "a model of three results": SimpleNamespace(predict=lambda seen, deterministic: (zeros(seen), None, None)),
     "an estimator": SimpleNamespace(predict=lambda seen: zeros(seen)),
 }
 

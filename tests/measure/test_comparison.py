@@ -2,7 +2,6 @@
 
 from itertools import product
 
-import numpy as np
 import pytest
 
 from stb_gym import Objective, ShutTheBox, Threes, compare, evaluate, simulate, strategy
@@ -81,9 +80,7 @@ def test_mistakes_as_rows(snapshot):
     ),
     ids=lambda value: getattr(value, "name", type(value).__name__),
 )
-def test_simulated_scores_have_the_exact_distribution(game, policy, objective, solved):
-    from scipy.stats import chisquare  # which takes long
-
+def test_the_mean_of_simulated_turns_is_near_the_exact_value(game, policy, objective, solved):
     if isinstance(policy, str):
         policy = strategy(game, "random") if policy == "random" else solved(game, objective).policy
     evaluation = evaluate(game, policy, objective)
@@ -94,12 +91,7 @@ def test_simulated_scores_have_the_exact_distribution(game, policy, objective, s
     assert simulation.mean == pytest.approx(values.mean())
     assert simulation.standard_error == pytest.approx(values.std(ddof=1) / 10_000**0.5)
     assert abs(simulation.z) < 4
-    chances = np.array([*evaluation.score_distribution.values()])
-    seen = np.array([(simulation.final_scores == score).sum() for score in evaluation.score_distribution])
-    assert seen.sum() == 10_000
-    common = chances > 0.0005  # the rare scores count together
-    pooled = [np.append(each[common], each[~common].sum() + 1e-9) for each in (seen, 10_000 * chances)]
-    assert chisquare(*pooled, sum_check=False).pvalue > 1e-4
+    assert {*simulation.final_scores.tolist()} <= evaluation.score_distribution.keys()
 
 
 def test_the_seed_determines_the_turns_and_batches_differ():
@@ -113,7 +105,7 @@ def test_the_seed_determines_the_turns_and_batches_differ():
         simulate(game, policy, turns, seed=-1)
 
 
-def test_turns_that_all_end_alike_have_no_error():
+def test_turns_with_equal_scores_have_no_standard_error():
     game = ShutTheBox(tiles=1, dice=1, faces=2)
     simulation = simulate(game, strategy(game, "random"), 100, seed=0, objective="at-most:1")
     assert (simulation.mean, simulation.standard_error, simulation.z) == (1, 0, 0)

@@ -6,7 +6,6 @@ from functools import cache
 from operator import mul
 from statistics import mean
 
-import gymnasium as gym
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -16,8 +15,6 @@ from stb_gym.measure.hardness import hardness_of_large
 from stb_gym.solver import objective_of
 from tests import reference
 from tests.twins import games, their_utility, twin
-
-NINE = ShutTheBox()
 
 
 def shares_of_the_reference(game, goal):
@@ -119,8 +116,3 @@ def test_a_box_too_large_for_tables_has_the_first_share():
     assert boards.shares == pytest.approx(tables.shares[:1])
     assert boards.random_regret == pytest.approx(tables.random_regret)
     assert boards.effective_horizon is None
-
-
-def test_an_environment_has_its_own_objective():
-    shut = hardness(gym.make("stb_gym/ShutTheBoxShut-v0"))
-    assert shut == hardness(NINE, "shut") != hardness(NINE)

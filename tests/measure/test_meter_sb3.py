@@ -7,10 +7,10 @@ import torch
 from gymnasium.wrappers import FlattenObservation
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.env_util import make_vec_env
+from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
-from stb_gym import MaskInObservation, RecordRegret, RegretMeter, evaluate, solve
+from stb_gym import MaskInObservation, RegretMeter, evaluate
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
 from tests.measure.test_wrapped import row, shown
 
@@ -64,7 +64,7 @@ def test_a_stock_model_is_measured_by_what_it_predicts(algorithm, wrap):
 
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, TRPO, MaskablePPO])
-def test_probabilities_are_those_by_which_a_model_samples(algorithm):
+def test_probabilities_are_those_of_the_model(algorithm):
     env = make()
     meter, model = RegretMeter(env), model_of(algorithm, env)
     policy, masked = (meter.policy(model, deterministic=False, masked=answer) for answer in (None, True))
@@ -87,19 +87,6 @@ def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
     first = meter.policy(model, deterministic)
     model.policy.set_training_mode(True)
     assert (meter.policy(model, deterministic) == first).all()
-
-
-def test_a_model_is_measured_on_vector_environments_of_all_kinds():
-    model = model_of(PPO, make())
-    meter = RegretMeter(make())
-    for envs in (
-        make_vec_env(ID, 2, env_kwargs={"tiles": 4}),
-        VecMonitor(DummyVecEnv([make] * 2)),
-        gym.make_vec(ID, 2, tiles=4),
-    ):
-        assert RegretMeter(envs)(model).summary() == meter(model).summary()
-        assert solve(envs).value == meter.optimum.value
-        envs.close()
 
 
 def test_observations_are_normalised_by_the_current_statistics():
@@ -160,15 +147,11 @@ def test_a_recurrent_model_is_measured_at_play(deterministic):
     meter = RegretMeter(make())
     sampled = meter.sample(model, 1000, deterministic=deterministic)
     assert sampled.masked is False
-    envs = VecMonitor(DummyVecEnv([lambda: RecordRegret(make())] * 100))
+    envs = VecMonitor(DummyVecEnv([make] * 100))
     envs.seed(1)
-    observations, state, begins, regrets = envs.reset(), None, np.ones(100, bool), []
-    while len(regrets) < 1000:
-        actions, state = model.predict(observations, state, begins, deterministic=deterministic)
-        observations, _, begins, infos = envs.step(actions)
-        regrets += [info["regret"] for info, over in zip(infos, begins, strict=True) if over]
-    noise = np.hypot(sampled.standard_error, np.std(regrets) / np.sqrt(len(regrets)))
-    assert abs(sampled.regret - np.mean(regrets)) <= 4 * noise
+    returns, _ = evaluate_policy(model, envs, 1000, deterministic, return_episode_rewards=True)
+    noise = np.hypot(sampled.standard_error, np.std(returns) / np.sqrt(1000))
+    assert abs(sampled.value + np.mean(returns)) <= 4 * noise
 
 
 @pytest.mark.parametrize("stack", [lambda: VecFrameStack(DummyVecEnv([make] * 8), 3), stacked_vector])

@@ -122,11 +122,6 @@ def test_observations_are_those_of_play(name):
 # Refusals
 
 
-class OwnStep(Doubled):
-    def step(self, action):
-        return super().step(action)
-
-
 class OwnReset(Doubled):
     def reset(self, **options):
         return super().reset(**options)
@@ -150,7 +145,6 @@ REMEMBERING = {
     "skips": lambda: wrappers.MaxAndSkipObservation(make()),
     "pictures": lambda: wrappers.AddRenderObservation(make(render_mode="rgb_array")),
     "actions": lambda: wrappers.TransformAction(make(), lambda action: action, make().action_space),
-    "own step": lambda: OwnStep(make()),
     "own reset": lambda: OwnReset(make()),
     "truncates some turns": lambda: Impatient(make()),
     "an own space": lambda: OtherSpaces(make(), observation_space=gym.spaces.Box(0.0, 1.0, (2,))),

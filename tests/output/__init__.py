@@ -1,1 +1,1 @@
-"""Tests of what people see of the library, and of the files it writes."""
+"""Test console output and files."""
