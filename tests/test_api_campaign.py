@@ -30,14 +30,15 @@ ALLOWED = ("TypeError", "ValueError", "RuntimeError", "NotImplementedError", "OS
 SKIPPED = {
     # They take arrays of the library as they are.
     *("places", "is_as_good"),
+    # They describe states and moves of the library.
+    *("describe_afterstate", "describe_move", "describe_state"),
     # They are called once for every state of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
     *("find_states", "throw_faces", "open_tiles"),
     # It calls any function with a prompt, such as `int`.
     "measure",
     # Only the library calls them, with its own values.
-    *("check_bool", "check_chances", "check_choice", "check_integer", "check_names", "integers", "listed", "needed"),
-    *("all_rules", "below", "follow_registrations", "make_game", "own_rules", "perfect_score", "rules_of"),
+    *("add_game", "all_rules", "find_progress", "locate", "make_game", "own_rules", "perfect_score", "rules_of"),
 }
 UNCHECKED = (TurnTables, Words)  # their methods do not check arguments, so that errors inside them are visible
 VALUES = [
@@ -73,7 +74,7 @@ def objects():
         *vectors, singles[0].unwrapped, singles[1].unwrapped, RecordRegret(singles[0]), VectorRecordRegret(vectors[0]),
         rounds, SelfPlayVectorEnv(threes, 3), rounds.solve(), {"a": rounds.solve()}, RoundMeter(singles[1]),
         ScoresSoFar(3, 1, 0), rounds.evaluate(["random"] * 2), Outcome(0.5, 0.25, 0.25), move_tree(best), pig,
-        *map(stb_gym.games.words_of, (box, threes, pig)), stb_gym.measure.read_policy("ppo-threes"),
+        *map(stb_gym.words.words_of, (box, threes, pig)), stb_gym.measure.read_policy("ppo-threes"),
         singles[0].unwrapped.snapshot(), TextGame(threes), TextEnv(singles[0]), TextGame(threes).grade([]),
         TextGame(threes).position(0, 2, (1, 2)),
     ]  # fmt: skip
