@@ -16,14 +16,13 @@ from stb_gym.games import (
     ShutTheBox,
     Threes,
     Variant,
-    add_game,
     check_game,
     make_game,
     rules_of,
     shut_the_box,
     threes,
 )
-from stb_gym.games.registry import NO_FIELDS, NOTHING
+from stb_gym.games.registry import ENTRIES, NO_FIELDS, NOTHING
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import register_rounds
 from stb_gym.solver import refuse_names_of_strategies
@@ -85,7 +84,8 @@ def register_game(
     refuse_names_of_strategies(entry.heuristics)
     register_environments(entry)
     register_rounds(entry)
-    add_game(entry)
+    GAMES[name] = rules
+    ENTRIES[rules] = entry
     WORDS[rules] = words
 
 

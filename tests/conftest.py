@@ -98,7 +98,7 @@ def solved():
 def own_games():
     """Forget the games that a test registers."""
     with ExitStack() as stack:
-        for known in (GAMES, registry._ENTRIES, WORDS, stb_gym.ENVIRONMENTS, gym.registry):
+        for known in (GAMES, registry.ENTRIES, WORDS, stb_gym.ENVIRONMENTS, gym.registry):
             stack.enter_context(patch.dict(known))
         yield
     for name in ("pig", "docs.pig"):  # so that another import registers the game again

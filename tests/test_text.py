@@ -303,11 +303,6 @@ def test_models_play_boxes_too_large_for_tables():
 # The commands
 
 
-def test_a_game_without_choices_has_no_questions(capsys):
-    assert main(["ask", "threes", "--dice", "1"]) == 2
-    assert "no state that leaves a choice: there is nothing to ask" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("line", "fault"),
     [

@@ -1,14 +1,12 @@
 """Every afterstate of a game, found from its start by asking the rules for every move once."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from graphlib import CycleError, TopologicalSorter
-from itertools import chain
 from types import MappingProxyType
 from typing import Any
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import INTEGER
 from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, ask
 from stb_gym.games.throws import rolls
 from stb_gym.messages import quoted
@@ -38,37 +36,23 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
     rules = type(game).__name__
     actions = frozenset(range(len(game.actions)))
     states = 0
-    too_large = ValueError(
-        f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} states"
-    )
     if not fits(game):
-        raise too_large
-    waiting = [ask(game, "start"), *ask(game, "positions")]
-    for afterstate in waiting:
+        raise ValueError(
+            f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} states"
+        )
+    given = [ask(game, "start"), *ask(game, "positions")]
+    for afterstate in given:
         check_afterstate(f"start and positions of {rules} must be", game, afterstate)
-    known = {*waiting}
-
-    def unvisited() -> Iterator[Afterstate]:
-        while waiting:
-            if (afterstate := waiting.pop()) not in found:
-                yield afterstate
-
-    for afterstate in tracked(unvisited(), "positions found", "positions", len(waiting)):
+    known = {*given}
+    to_visit = list(dict.fromkeys(given))  # grows while the loop goes through it
+    for afterstate in tracked(to_visit, "positions found", "positions", len(to_visit)):
         shown = rolls(game, afterstate[1]).shown
         states += len(shown)
         if states > LARGEST_TABLE:
-            raise (
-                too_large
-                if game.max_states()
-                else ValueError(f"moves of {rules} lead to more than {LARGEST_TABLE:,} states: does every turn end?")
-            )
+            raise ValueError(f"moves of {rules} lead to more than {LARGEST_TABLE:,} states: does every turn end?")
         by_roll = [ask(game, "moves", afterstate, roll) if afterstate[1] else {} for roll in shown]
-        # Check all moves at once: one by one takes long.
-        are_dicts = {*map(type, by_roll)} == {dict}
-        given = [*chain.from_iterable(by_roll)] if are_dicts else []
-        is_usual = are_dicts and {*map(type, given)} <= {int} and actions.issuperset(given)
-        for roll, moves in () if is_usual else zip(shown, by_roll, strict=True):
-            if not (isinstance(moves, dict) and all(isinstance(each, INTEGER) and each in actions for each in moves)):
+        for roll, moves in zip(shown, by_roll, strict=True):
+            if not (isinstance(moves, dict) and actions.issuperset(moves)):
                 raise ValueError(
                     f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions "
                     f"from 0 to {len(actions) - 1}, not {quoted(moves)}"
@@ -80,10 +64,9 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
             new = reached
         for next_afterstate in new:
             check_afterstate(f"moves of {rules} at {afterstate} must lead to", game, next_afterstate)
-        following = set(reached)
-        sorter.add(afterstate, *following)
-        known |= following
-        waiting += new
+        sorter.add(afterstate, *set(reached))
+        known.update(new)
+        to_visit += new
         found[afterstate] = by_roll
     try:
         order = list(sorter.static_order())

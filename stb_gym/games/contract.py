@@ -68,14 +68,7 @@ def _check_rules(game: Any, shown: str) -> None:
     afterstates = walk(game)
     for afterstate in tracked(afterstates, "positions checked", "positions", len(afterstates)):
         score = ask(game, "final_score", afterstate[0])
-        if (
-            isinstance(score, bool)
-            or not isinstance(score, INTEGER)
-            or not -LARGEST_PROGRESS < score < LARGEST_PROGRESS
-        ):
-            raise ValueError(
-                f"final_score of {rules} must be an integer, not {quoted(score)}, which it is at {afterstate}"
-            )
+        check_integer(f"final_score of {rules} at {afterstate}", score, -LARGEST_PROGRESS, LARGEST_PROGRESS)
         for roll in rolls(game, afterstate[1]).shown:
             given = ask(game, "observe", afterstate, roll)
             if isinstance(given, np.ndarray):

@@ -31,20 +31,15 @@ class Entry(NamedTuple):
     environments: Mapping[str, Mapping[str, Any]] = NOTHING
 
 
+# `stb_gym.register_game` adds to both.
 GAMES: dict[str, type[Game]] = {}
-_ENTRIES: dict[type[Game], Entry] = {}
-
-
-def add_game(entry: Entry) -> None:
-    """Make a game known by its name; `stb_gym.register_game` checks it before."""
-    GAMES[entry.rules.name] = entry.rules
-    _ENTRIES[entry.rules] = entry
+ENTRIES: dict[type[Game], Entry] = {}
 
 
 def entry_of(game: Game | type[Game]) -> Entry:
     """Return the entry of a game, given it or its rules class; a plain one if it is not registered."""
     rules = game if isinstance(game, type) else type(game)
-    return _ENTRIES.get(rules) or Entry(rules)
+    return ENTRIES.get(rules) or Entry(rules)
 
 
 def rules_class_of(game: Game | str) -> type[Game]:

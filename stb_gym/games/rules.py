@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields
 from typing import Any, NamedTuple, TypeVar
 
-from stb_gym.checks import check_names
-
 T = TypeVar("T")
 
 
@@ -53,7 +51,6 @@ def rule(default: Any, words: str, **known: Any) -> Any:
         >>> rules_of(Coin)["sides"].words
         'sides of the coin'
     """
-    check_names("attribute of a rule", known, Rule._fields)
     return field(default=default, metadata={"rule": Rule(words, **known)})
 
 
@@ -69,15 +66,15 @@ def all_rules(game: Any) -> dict[str, Any]:
 
 def own_rules(game: Any) -> dict[str, Any]:
     """Return the fields of a game that differ from their defaults, by name."""
-    defaults = {each.name: each.default for each in fields(game)}
-    return {name: value for name, value in all_rules(game).items() if value != defaults[name]}
+    return {each.name: value for each in fields(game) if (value := getattr(game, each.name)) != each.default}
 
 
 def document_fields(rules_class: type[T]) -> type[T]:
     """Add the meaning and the default of every field to the docstring of a rules class."""
     description, raises, rest = (rules_class.__doc__ or "").partition("    Raises:\n")
-    known = rules_of(rules_class)
-    defaults = {each.name: each.default for each in fields(rules_class)}  # type: ignore[arg-type]
-    lines = [f"        {name}: {known[name].words}; by default {default!r}.\n" for name, default in defaults.items()]
-    rules_class.__doc__ = f"{description}    Args:\n{''.join(lines)}\n{raises}{rest}"
+    lines = "".join(
+        f"        {each.name}: {each.metadata['rule'].words}; by default {each.default!r}.\n"
+        for each in fields(rules_class)  # type: ignore[arg-type]
+    )
+    rules_class.__doc__ = f"{description}    Args:\n{lines}\n{raises}{rest}"
     return rules_class

@@ -226,7 +226,7 @@ class ShutTheBox(Game):
     def actions(self) -> tuple[Tiles, ...]:
         """The tiles each action shuts: every set that some roll may shut, for each of `choices`, perhaps `NO_MOVE`."""
         shut = tuple(tiles for tiles in self.first_action for _ in self.choices)
-        for (dice, _), moves in self._moves_of.items():
+        for (dice, _), moves in self.masked_moves.items():
             if dice == self.dice and not any(may_be_first for _, _, may_be_first in moves):
                 return (*shut, NO_MOVE)
         return shut
@@ -237,7 +237,7 @@ class ShutTheBox(Game):
         return (self.choices * len(self.first_action) + (0,))[: len(self.actions)]
 
     @cached_property
-    def _moves_of(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
+    def masked_moves(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
         """The bit mask of each of `matches`, its first action, and whether it may be shut in the first move."""
         return {
             thrown: [(board_of(tiles), self.first_action[tiles], self.first_move in (None, *tiles)) for tiles in sets]
@@ -256,7 +256,7 @@ class ShutTheBox(Game):
         is_first = board == self._start_board
         all_dice = self.choices[1:]  # the second of the actions for the same tiles, if there are two
         legal = {}
-        for taken, first_action, may_be_first in self._moves_of[dice, roll]:
+        for taken, first_action, may_be_first in self.masked_moves[dice, roll]:
             if board & taken == taken and (may_be_first or not is_first):
                 left = board & ~taken
                 for next_dice in self.throws_at(left) or (0,):
@@ -300,19 +300,18 @@ class ShutTheBox(Game):
         return (sum(throw),) if self.match in BY_SUM else tuple(sorted(throw))
 
     @cached_property
-    def _place_of_roll(self) -> dict[tuple[int, Roll], int]:
-        thrown = [(dice, roll) for dice in self.throws for roll in rolls(self, dice).shown]
-        return {dice_and_roll: self.tiles + place for place, dice_and_roll in enumerate(thrown)}
+    def _index_of_roll(self) -> dict[tuple[int, Roll], int]:
+        return {dice_and_roll: index for index, dice_and_roll in enumerate(self.matches, self.tiles)}
 
     @property
     def observation_high(self) -> list[int]:
-        return [1] * (self.tiles + len(self._place_of_roll))
+        return [1] * (self.tiles + len(self._index_of_roll))
 
     def observe(self, afterstate: Afterstate, roll: Roll) -> list[int]:
         """Return the tiles, 1 = open, then a 1 in the place of the roll: all rolls of all dice, then of one die."""
-        numbers = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._place_of_roll)
+        numbers = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._index_of_roll)
         if roll:
-            numbers[self._place_of_roll[afterstate[1], roll]] = 1
+            numbers[self._index_of_roll[afterstate[1], roll]] = 1
         return numbers
 
     def find_progress(self, options: Mapping[str, Any]) -> tuple[int, list[int]]:

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray, cached_arrays, freeze
 from stb_gym.games import Game, ShutTheBox, rolls
-from stb_gym.games.shut_the_box import board_of
 
 LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
 
@@ -143,14 +142,12 @@ def box_of(game: Game) -> Box:
     if not isinstance(game, ShutTheBox):
         raise ValueError(f"{game.name} has no boards: it is solved and stepped by tables alone")
     moves = []
-    for (dice, roll), sets in game.matches.items():
-        place = rolls(game, dice).shown.index(roll)
-        first = [tiles for tiles in sets if game.first_move is None or game.first_move in tiles]
-        for tiles in sets:
+    for (dice, roll), sets in game.masked_moves.items():
+        index = rolls(game, dice).shown.index(roll)
+        for tiles, first_action, may_be_first in sets:
             for choice in range(len(game.choices)):
-                action = game.first_action[tiles] + choice
-                moves.append((dice, place, action, board_of(tiles), tiles in first, True))
-        if dice == game.dice and not first:
-            moves.append((dice, place, len(game.actions) - 1, 0, True, False))  # the move that shuts nothing
-    columns = np.array(moves, np.int64).reshape(-1, 6).T
-    return Box(game, columns[0], columns[1], columns[2], columns[3], columns[4] > 0, columns[5] > 0)
+                moves.append((dice, index, first_action + choice, tiles, may_be_first, True))
+        if dice == game.dice and not any(may_be_first for _, _, may_be_first in sets):
+            moves.append((dice, index, len(game.actions) - 1, 0, True, False))  # the move that shuts nothing
+    dice_thrown, roll_index, action, taken, first, later = np.array(moves, np.int64).reshape(-1, 6).T
+    return Box(game, dice_thrown, roll_index, action, taken, first > 0, later > 0)

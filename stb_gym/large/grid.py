@@ -26,7 +26,6 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.games import Game, rolls
-from stb_gym.games.shut_the_box import board_of
 from stb_gym.large.box import box_of, subset_sums
 
 COLUMN_TILES = 13  # 8192 columns: more would not fit the cache, fewer would need more calls of NumPy
@@ -77,9 +76,9 @@ class Grid:
             counts = rolls(game, dice).counts
             self.chances[throw, dice_of == dice] = counts / counts.sum()
         self.moves = [
-            (roll, *divmod(int(self.box.places(board_of(tiles))), self.columns))
-            for roll, sets in enumerate(rules.matches.values())
-            for tiles in sets
+            (roll, *divmod(int(self.box.places(taken)), self.columns))
+            for roll, sets in enumerate(rules.masked_moves.values())
+            for taken, _, _ in sets
         ]
         within = [(roll, in_column) for roll, in_row, in_column in self.moves if in_row == 0]
         roll, taken = np.array(within, np.int64).reshape(-1, 2).T

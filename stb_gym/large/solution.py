@@ -194,11 +194,6 @@ class LargeEvaluation(Measured):
         return self.sums.regret
 
     @property
-    def random_value(self) -> float:
-        """Expected value of a turn of uniformly random legal play."""
-        return self.optimum.random_value
-
-    @property
     def agreement_by_visits(self) -> float | None:
         """The share of moves in play, forced ones included, that are optimal; None for random play."""
         if isinstance(self.policy, UniformRandom):

@@ -1,6 +1,5 @@
 """Strategies by name for boxes too large for tables, as policies that look at the afterstates that moves lead to."""
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,20 +21,19 @@ class NextAfterstates(NamedTuple):
     next_dice: IntArray
 
 
-# `stb_gym.solver.strategies` describes how these play, under the same names.
-BY_BOARDS: dict[str, Callable[[Game], RulePolicy]] = {
-    "random": lambda game: UniformRandom(),
-    "optimal-score": lambda game: _optimal(solve_large(game, "score")),
-    "optimal-shut": lambda game: _optimal(solve_large(game, "shut")),
-    "worst": lambda game: _optimal(solve_large(game, worst=True)),
-    "optimal": lambda game: _optimal(solve_large(game, "score")),
+# The strategies that are solved for, each with the arguments of `solve_large`.
+SOLVED: dict[str, dict[str, Any]] = {
+    "optimal-score": {},
+    "optimal-shut": {"objective": "shut"},
+    "worst": {"worst": True},
+    "optimal": {},
 }
 
 
 def large_strategies(game: Game) -> dict[str, str]:
     """Return the strategies that need no tables, by name, with a line on how each plays."""
-    known = table_strategies(game)
-    return {name: line for name, line in known.items() if name in BY_BOARDS or name in entry_of(game).heuristics}
+    known = {"random", *SOLVED, *entry_of(game).heuristics}
+    return {name: line for name, line in table_strategies(game).items() if name in known}
 
 
 def large_strategy(game: Game, name: str) -> RulePolicy:
@@ -51,7 +49,7 @@ def large_strategy(game: Game, name: str) -> RulePolicy:
     check_choice(f"strategy of {game.name} without tables", name, list(large_strategies(game)))
     heuristic = entry_of(game).heuristics.get(name)
     if heuristic is None:
-        return BY_BOARDS[name](game)
+        return UniformRandom() if name == "random" else _optimal(solve_large(game, **SOLVED[name]))
     return AfterstateScorePolicy(lambda boards, dice: -heuristic(game, NextAfterstates(boards, dice)))  # type: ignore[arg-type]
 
 

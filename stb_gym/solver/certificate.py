@@ -116,9 +116,9 @@ def values_of(solution: Solution) -> tuple[dict[Afterstate, Fraction], dict[Stat
 def value_text(game: Game, objective: str, afterstates: Mapping[Afterstate, Fraction]) -> str:
     """Return the value of every afterstate as text.
 
-    A line each: the name of the game; its rules as JSON with sorted keys; the objective; then every afterstate, in
-        ascending
-    order: progress, dice and the value as numerator/denominator in lowest terms.
+    The first three lines are the name of the game, its rules as JSON with sorted keys, and the objective. Then comes a
+    line for every afterstate, in ascending order: progress, dice, and the value as numerator/denominator in lowest
+    terms.
     """
     rules = json.dumps(all_rules(game), sort_keys=True, default=int)
     values = (f"{progress} {dice} {v.numerator}/{v.denominator}" for (progress, dice), v in sorted(afterstates.items()))

@@ -96,9 +96,9 @@ class Measured(ABC):
         """What the policy loses against perfect play, 0 or more."""
 
     @property
-    @abstractmethod
     def random_value(self) -> float:
         """Expected value of a turn of uniformly random legal play."""
+        return self.optimum.random_value
 
     @property
     @abstractmethod

@@ -309,11 +309,6 @@ class Evaluation(Measured):
         """What the policy loses against perfect play, 0 or more."""
         return float(self.visits @ self.loss)
 
-    @cached_property
-    def random_value(self) -> float:
-        """Expected value of a turn of uniformly random legal play."""
-        return self.optimum.random_value
-
     @cached_arrays
     def _departs(self) -> NDArray[Any]:
         """[D] the probability that the policy takes an action that is not optimal."""

@@ -100,7 +100,7 @@ MISTAKES = {
     ],
     "moves": [
         None, [(1, 0)], ARRAY, {}, {0: 3}, {0: [3, 0]}, {0: (0.5, 0)}, {0: (1, 3)}, {0: (1, -1)}, {0: (2**70, 0)},
-        {2: (1, 0)}, {-1: (1, 0)}, {0.0: (1, 0)}, {(0,): (1, 0)}, lambda game, afterstate: {0: (1, 0)},
+        {2: (1, 0)}, {-1: (1, 0)}, {(0,): (1, 0)}, lambda game, afterstate: {0: (1, 0)},
         lambda game, afterstate, roll: {} if roll == (2, 2) else {0: (1, 0)},
         lambda game, afterstate, roll: {0: (1 - afterstate[0], 1)},
         lambda game, afterstate, roll: {0: (afterstate[0] + 1, 1)},

@@ -6,7 +6,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, evaluate, solve, strategy
-from stb_gym.solver import UniformRandom, compile_game, expected_visits, score_chances
+from stb_gym.solver import UniformRandom, compile_game
 from tests import cases, reference
 from tests.solver import as_lines
 from tests.twins import GOALS, STANDARD, games, in_their_words, our_score, their_utility, twin
@@ -94,15 +94,6 @@ def test_an_illegal_action_ends_the_turn_with_the_worst_score(solved, share):
     at = tables.decisions
     departures = 1 - found.agreement, 1 - found.agreement_by_visits
     assert departures == pytest.approx((share / len(at), mass / found.visits[at].sum()))
-
-
-@given(games(), SEEDS)
-def test_weights_side_by_side_give_the_visits_of_each_alone(game, seed):
-    tables = compile_game(game)
-    weights = np.random.default_rng(seed).random((len(tables.pair_afterstate), 3))
-    together, alone = expected_visits(tables, weights), expected_visits(tables, weights[:, 1])
-    assert together[:, 1] == pytest.approx(alone)
-    assert score_chances(tables, together)[:, 1] == pytest.approx(score_chances(tables, alone))
 
 
 def test_evaluations_are_shown(solved, snapshot):
