@@ -1,4 +1,4 @@
-"""Games in words: every action can be answered and read, and answers are measured exactly."""
+"""Test games in words: every action can be answered and parsed, and answers are measured exactly."""
 
 import random
 import re

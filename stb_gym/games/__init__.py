@@ -1,8 +1,8 @@
-"""The games: their rules, and the contract that they keep.
+"""The games: their rules, and the contract that all rules keep.
 
 - `game`: the contract of a game; `rules`: fields of rules; `throws`: all rolls of some dice.
 - `shut_the_box`, `threes`: the rules, heuristics and ids of each game.
-- `afterstates`: all afterstates of a game; `positions`: positions by name; `contract`: the check of a game.
+- `afterstates`: all afterstates of a game; `positions`: lookup of positions by options; `contract`: the check of rules.
 - `registry`: games by name.
 """
 

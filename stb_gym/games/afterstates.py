@@ -24,12 +24,12 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
         game: the rules.
 
     Returns:
-        The moves of every afterstate at each of its rolls, in the order of `rolls(game, dice).shown`. Every move leads
-        to an afterstate that comes earlier.
+        For every afterstate, its moves after each roll, in the order of `rolls(game, dice).shown`. Every move leads to
+        an afterstate that comes earlier in the mapping.
 
     Raises:
-        ValueError: if there are more states than LARGEST_TABLE, if a move is not an action or leads to no afterstate,
-            or if moves lead back to an afterstate, so that a turn need not end.
+        ValueError: if there are more states than LARGEST_TABLE; if a move is not an action or does not lead to an
+            afterstate; or if moves lead back to an afterstate, so that a turn may never end.
     """
     found: dict[Afterstate, list[dict[int, Afterstate]]] = {}
     sorter = TopologicalSorter[Afterstate]()

@@ -24,10 +24,10 @@ def check_game(game: Any) -> None:
 
     Raises:
         TypeError: if it is not a `Game`.
-        ValueError: naming the first violation and its method: a method that fails or returns a wrong type, fields that
-            can change, a roll that depends on the order of the dice, an afterstate or an action that does not exist, a
+        ValueError: naming the method and the first fault: a method that fails or returns a wrong type, fields that can
+            change, a roll that depends on the order of the dice, an afterstate or an action that does not exist, a
             first throw without a move, moves that lead back to an afterstate, a score that is not an integer, or
-            observations that are out of range or not distinct.
+            observations that are out of range or the same in two states.
 
     Example:
         >>> import stb_gym

@@ -42,8 +42,8 @@ class Game(ABC):
     Attributes:
         name: the name of the game: small letters, digits and hyphens.
         more_is_better: True if more points are better, False (the default) if fewer are.
-        position_options: the names by which a position is given, such as in the options of a reset, and what each
-            means. The first stands for `progress`; the others are "dice" and "roll".
+        position_options: the options that name a position, for example in a reset, and what each means. The first
+            names `progress`; the others are "dice" and "roll".
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
     """
@@ -131,7 +131,8 @@ class Game(ABC):
     def find_progress(self, options: Mapping[str, Any], /) -> tuple[int, list[int]] | None:
         """Return the progress that options name, and how many dice can be thrown there, most first.
 
-        By default None: then the first of `position_options` is an integer, and the dice are found by a walk.
+        The default is None: then `locate` reads the first of `position_options` as an integer, and finds the dice by
+        visiting all afterstates.
 
         Raises:
             ValueError: if there is no such position.
@@ -188,7 +189,7 @@ def ask(game: Game, method: str, *arguments: Any) -> Any:
 
 
 class Moves(NamedTuple):
-    """Legal moves as a heuristic sees them.
+    """The legal moves of many states, as the arguments of a heuristic.
 
     Attributes:
         progress: [M] the progress before the move.

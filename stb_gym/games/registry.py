@@ -14,7 +14,7 @@ NO_FIELDS = ("objective", "reward_threshold")  # what environments are made with
 
 
 class Entry(NamedTuple):
-    """A game and what belongs to it.
+    """A registered game.
 
     Attributes:
         rules: the rules class.
@@ -31,13 +31,13 @@ class Entry(NamedTuple):
     environments: Mapping[str, Mapping[str, Any]] = NOTHING
 
 
-# `stb_gym.register_game` adds to both.
+# `stb_gym.register_game` adds to both dictionaries.
 GAMES: dict[str, type[Game]] = {}
 ENTRIES: dict[type[Game], Entry] = {}
 
 
 def entry_of(game: Game | type[Game]) -> Entry:
-    """Return the entry of a game, given it or its rules class; a plain one if it is not registered."""
+    """Return the entry of a game or a rules class; an entry without heuristics or variants if it is not registered."""
     rules = game if isinstance(game, type) else type(game)
     return ENTRIES.get(rules) or Entry(rules)
 

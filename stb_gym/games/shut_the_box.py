@@ -43,7 +43,7 @@ MATCH = {
     "two-at-most": "one open tile or two that add up to the roll",
     "faces-or-sum": "the tiles of all dice (equal dice name one tile), or that of their sum",
 }
-BY_SUM = ("sum", "two-at-most")  # these see nothing of a roll but its sum
+BY_SUM = ("sum", "two-at-most")  # with these, only the sum of the dice counts
 
 # When one die may be thrown instead of all, after the first throw, by name; "never" is the default.
 ONE_DIE = {
@@ -183,7 +183,7 @@ class ShutTheBox(Game):
 
     @cached_property
     def matches(self) -> dict[tuple[int, Roll], list[Tiles]]:
-        """The sets of tiles that a roll may shut, in the order of the actions, by number of dice and roll.
+        """The sets of tiles that a roll may shut, by (number of dice, roll), in the order of the actions.
 
         Raises:
             ValueError: if there are more than MAX_SETS.
@@ -220,11 +220,11 @@ class ShutTheBox(Game):
         """
         sets = {tiles for sets in self.matches.values() for tiles in sets}
         in_order = sorted(sets, key=lambda tiles: (sum(tiles), tiles))
-        return {tiles: len(self.choices) * place for place, tiles in enumerate(in_order)}
+        return {tiles: len(self.choices) * number for number, tiles in enumerate(in_order)}
 
     @cached_property
     def actions(self) -> tuple[Tiles, ...]:
-        """The tiles each action shuts: every set that some roll may shut, for each of `choices`, perhaps `NO_MOVE`."""
+        """The tiles each action shuts: each set that a roll may shut, for each of `choices`; perhaps `NO_MOVE`."""
         shut = tuple(tiles for tiles in self.first_action for _ in self.choices)
         for (dice, _), moves in self.masked_moves.items():
             if dice == self.dice and not any(may_be_first for _, _, may_be_first in moves):
@@ -238,7 +238,7 @@ class ShutTheBox(Game):
 
     @cached_property
     def masked_moves(self) -> dict[tuple[int, Roll], list[tuple[int, int, bool]]]:
-        """The bit mask of each of `matches`, its first action, and whether it may be shut in the first move."""
+        """For every set in `matches`: its bit mask, its first action, and whether the first move may shut it."""
         return {
             thrown: [(board_of(tiles), self.first_action[tiles], self.first_move in (None, *tiles)) for tiles in sets]
             for thrown, sets in self.matches.items()
@@ -308,7 +308,7 @@ class ShutTheBox(Game):
         return [1] * (self.tiles + len(self._index_of_roll))
 
     def observe(self, afterstate: Afterstate, roll: Roll) -> list[int]:
-        """Return the tiles, 1 = open, then a 1 in the place of the roll: all rolls of all dice, then of one die."""
+        """Return a 1 for every open tile, then a one-hot roll: the rolls of all dice, then those of one die."""
         numbers = [afterstate[0] >> bit & 1 for bit in range(self.tiles)] + [0] * len(self._index_of_roll)
         if roll:
             numbers[self._index_of_roll[afterstate[1], roll]] = 1

@@ -65,7 +65,7 @@ def rolls(game: Game, dice: int) -> Rolls:
         rules = type(game).__name__
         raise ValueError(f"roll_of of {rules} must return tuples of integers to 255, all as long, not {quoted(found)}")
     shown = tuple(sorted(set(roll_of.values())))
-    index = {roll: place for place, roll in enumerate(shown)}
+    index = {roll: number for number, roll in enumerate(shown)}
     shape = (game.faces,) * dice
     of_sorted = np.zeros(shape, np.int64)  # the order of the dice does not matter
     for throw, roll in roll_of.items():

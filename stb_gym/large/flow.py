@@ -26,7 +26,7 @@ class TurnSums:
         choices: expected number of states that have a legal action.
         departures: expected number of those where an action is taken that is not optimal.
         regret: the sum of visits times loss.
-        mistakes: [at most MISTAKES_STORED, 3] the state, the visits and the loss of the costliest, costliest first.
+        mistakes: [at most MISTAKES_STORED, 3] state, visits and loss of the costliest mistakes, costliest first.
     """
 
     def __init__(self, scores: IntArray):
@@ -37,7 +37,7 @@ class TurnSums:
         self.departures = 0.0
         self.regret = 0.0
         self.mistakes = np.empty((0, 3))
-        self._least_cost = 0.0  # of a mistake that is kept
+        self._least_cost = 0.0  # a mistake must cost more to be stored
 
     def end(self, score: IntArray, visits: FloatArray) -> None:
         """Add turns [B] that end with scores [B]."""

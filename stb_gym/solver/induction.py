@@ -18,7 +18,7 @@ from stb_gym.tracking import tracked
 
 # Two actions are equally good if their utilities differ by no more than this share of them. Utilities of one sign are
 # only added and multiplied, so rounding stays below 1e-13 of each; tests compare the sets of optimal actions with
-# those found in exact fractions. Utilities of both signs may cancel: there it is a share of the largest.
+# those found in exact fractions. Utilities of both signs may cancel: then the tolerance is a share of the largest.
 TIE = 1e-10
 
 
@@ -92,7 +92,7 @@ def expected(
         tables: the arrays of the game.
         weights: [P] the probability of every pair at its state.
         utility: [Y] the utility of a turn that ends at the afterstate.
-        illegal: [S] the utility of illegal actions, times their probability; 0 if not given.
+        illegal: [S] the utility of illegal actions times their probability; by default 0.
     """
 
     def choose(after: FloatArray, level: Level) -> FloatArray:
@@ -105,7 +105,7 @@ def expected(
 def expected_visits(tables: TurnTables, weights: FloatArray) -> FloatArray:
     """Return [S, *K] the expected visits of every state, if pairs are taken with probabilities `weights` [P, *K].
 
-    Levels are passed highest first, the other way round than in solving.
+    The pass goes from the highest level to the lowest, opposite to `sweep`.
     """
     columns = weights[0].size
     column = np.arange(columns)
@@ -118,9 +118,9 @@ def expected_visits(tables: TurnTables, weights: FloatArray) -> FloatArray:
         visited[level.states] = at_states
         first = level.states.start
         taken = at_states[tables.pair_state[level.pairs] - first] * weights[level.pairs].reshape(-1, columns)
-        place = tables.pair_afterstate[level.pairs, None] * columns + column
-        lower = reached[: level.afterstates.start]  # where the pairs lead
-        lower += np.bincount(place.ravel(), taken.ravel(), lower.size).reshape(lower.shape)
+        entry = tables.pair_afterstate[level.pairs, None] * columns + column
+        lower = reached[: level.afterstates.start]  # the afterstates that the pairs lead to
+        lower += np.bincount(entry.ravel(), taken.ravel(), lower.size).reshape(lower.shape)
     return visited.reshape(-1, *weights.shape[1:])
 
 

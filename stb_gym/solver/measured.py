@@ -1,4 +1,4 @@
-"""The results of measuring a policy, by whatever means, against perfect play."""
+"""The results of measuring a policy against perfect play: by tables, by boards, or by sampled turns."""
 
 import sys
 from abc import ABC, abstractmethod
@@ -103,7 +103,7 @@ class Measured(ABC):
     @property
     @abstractmethod
     def agreement_by_visits(self) -> float | None:
-        """The share of moves in play, forced ones included, that are optimal; None if it is not known."""
+        """The share of the moves of a turn, forced ones included, that are optimal; None if it is not known."""
 
     @property
     @abstractmethod
@@ -117,7 +117,7 @@ class Measured(ABC):
 
     @abstractmethod
     def _costliest(self, limit: int | None) -> list[Mistake]:
-        """Return so many of the mistakes, costliest first."""
+        """Return at most `limit` mistakes, costliest first; None returns all."""
 
     def mistakes(self, limit: int | None = None) -> list[Mistake]:
         """Return the mistakes that add to the regret, costliest first.
@@ -153,7 +153,7 @@ class Measured(ABC):
 
     @property
     def agreement(self) -> float | None:
-        """The share of states with a legal action at which the policy's is optimal; None if it is not known."""
+        """The share of states with a legal action where the policy's action is optimal; None if it is not known."""
         return None
 
     @property

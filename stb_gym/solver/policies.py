@@ -1,4 +1,4 @@
-"""Policies: arrays over states, or rules that look at the afterstates that moves lead to.
+"""Policies: arrays over states, or rules that score the afterstates of the moves.
 
 An array has one of two forms: [S] integers, an action per state, or [S, A] floats, the probability of every action at
 every state. Entries of states without a legal action are ignored; -1 is usual there. A rule needs no array, so it plays
@@ -91,14 +91,14 @@ def pair_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -
     Args:
         tables: the arrays of the game.
         policy: the policy.
-        illegal: "raise" refuses weight on an illegal action, "end" allows it.
+        illegal: "raise" refuses a probability above 0 of an illegal action, "end" allows it.
 
     Returns:
         [P] the probability of each pair at its state, and [S] that of an illegal action.
 
     Raises:
-        ValueError: if the array does not fit the game, or naming the first (afterstate, roll) where it has weight on an
-            illegal action that is refused, or is no distribution.
+        ValueError: if the array does not fit the game; or naming the first (afterstate, roll) where it takes an illegal
+            action that is refused, or its probabilities are no distribution.
     """
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
     policy = policy_array(tables, policy)

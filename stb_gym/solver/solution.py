@@ -124,15 +124,15 @@ class Solution:
         """Return every afterstate and its value as columns.
 
         Returns:
-            Columns of S rows: "afterstate" in words, the words that name it (such as "open" and "dice"; 0 dice where
-            the turn is over), and "value" in the objective's unit. `pandas.DataFrame(solution.afterstates())` takes
-            them.
+            Columns of Y rows: "afterstate" in words, the options that name it (such as "open" and "dice"; 0 dice where
+            the turn is over), and "value" in the objective's unit. `pandas.DataFrame(solution.afterstates())` makes a
+            table of them.
 
         Example:
             >>> import stb_gym
             >>> afterstates = stb_gym.solve(stb_gym.ShutTheBox()).afterstates()
-            >>> place = afterstates["afterstate"].index("open 1")
-            >>> afterstates["open"][place], round(afterstates["value"][place], 4)
+            >>> row = afterstates["afterstate"].index("open 1")
+            >>> afterstates["open"][row], round(afterstates["value"][row], 4)
             ((1,), 1.0)
         """
         return self.tables.positions(np.arange(self.tables.num_afterstates)) | {

@@ -1,6 +1,6 @@
 """Strategies by name, as policies: perfect play, its opposite, random play, and the heuristics of each game.
 
-Where a strategy calls several moves equal, it plays the lowest action.
+Among moves that are equal for a strategy, it plays the lowest action.
 """
 
 from collections.abc import Callable, Iterable
@@ -28,7 +28,7 @@ def optimal_policy(tables: TurnTables, goal: str = "score", worst: bool = False)
 
 
 def most_ways(tables: TurnTables) -> Policy:
-    """Return the policy that goes on with the most ways to the perfect score, all numbers of throws together."""
+    """Return the policy whose moves leave the most ways to the perfect score, summed over numbers of throws."""
     return tables.greedy(tables.after_pairs(ways_to_shut(tables).sum(axis=1)))
 
 
@@ -135,7 +135,7 @@ def table_strategy(game: Game, name: str) -> Policy:
 
 
 def refuse_names_of_strategies(names: Iterable[str]) -> None:
-    """Raise ValueError if one of the names of heuristics is that of a strategy of every game."""
+    """Raise ValueError if a heuristic has the name of a strategy that every game has."""
     for name in names:
         if name in COMMON:
             raise ValueError(f"every game has a strategy {name}: give the heuristic another name")

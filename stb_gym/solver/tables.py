@@ -22,11 +22,10 @@ Policy = NDArray[Any]  # [S] actions or [S, A] probabilities: see `stb_gym.solve
 
 
 class Level(NamedTuple):
-    """Afterstates of one level that throw the same number of dice: contiguous, as are their states and pairs.
+    """The afterstates of one level with the same number of dice; they, their states and their pairs are contiguous.
 
     Attributes:
-        afterstates, states, pairs: where they lie in the arrays of `TurnTables`. Each afterstate has one state per
-            roll.
+        afterstates, states, pairs: their slices of the arrays of `TurnTables`. Each afterstate has one state per roll.
         rolls: the rolls of these afterstates.
         live: [L] states with a legal action, counted from the level's first state.
         first_pair: [L] the first pair of each live state, counted from the level's first pair.
@@ -122,7 +121,7 @@ class TurnTables:
 
     @cached_arrays
     def observation(self) -> NDArray[np.uint8]:
-        """[S, O] what an agent sees at each state."""
+        """[S, O] the observation of each state."""
         rows = [
             self.game.observe(afterstate, roll)
             for afterstate in self.index
@@ -135,7 +134,7 @@ class TurnTables:
         """The state of every observation."""
         return {row: state for state, row in enumerate(_as_bytes(self.observation))}
 
-    @np.errstate(invalid="ignore")  # casting to uint8 may change a number, which then is not found
+    @np.errstate(invalid="ignore")  # casting to uint8 may change a number; the comparison below finds it
     def find_states(self, observation: NDArray[Any]) -> IntArray:
         """Return the states [...] of observations [..., O].
 
@@ -191,11 +190,11 @@ class TurnTables:
 
     def lowest(self, marked: NDArray[np.bool_]) -> IntArray:
         """Return [D, *K]: the marked pair [P, *K] of lowest action at every state with a legal action."""
-        place = np.arange(len(marked)).reshape(-1, *[1] * (marked.ndim - 1))
-        return self.reduce(np.minimum, np.where(marked, place, len(marked)))
+        pair = np.arange(len(marked)).reshape(-1, *[1] * (marked.ndim - 1))
+        return self.reduce(np.minimum, np.where(marked, pair, len(marked)))
 
     def policy(self, answers: NDArray[Any]) -> Policy:
-        """Return a policy from actions [D] or probabilities [D, A] at the decisions; other states get -1, or 0."""
+        """Expand actions [D] or probabilities [D, A] at the decisions to all states; other states get -1, or 0."""
         policy = np.full((self.num_states, *answers.shape[1:]), -1 if answers.ndim == 1 else 0, answers.dtype)
         policy[self.decisions] = answers
         return policy
@@ -205,7 +204,10 @@ class TurnTables:
         return self.policy(self.pair_action[self.lowest(marked)])
 
     def greedy(self, value: NDArray[Any], best: np.ufunc = np.maximum) -> Policy:
-        """Return the policy [S] of greatest value [P] at each state (`np.minimum`: of least); the lowest of equals."""
+        """Return the policy [S] that plays the pair of greatest value [P]; the lowest action among equals.
+
+        With `best=np.minimum` it plays the pair of least value.
+        """
         at_best = self.reduce(best, value).repeat(self.choices[self.decisions], axis=0)
         return self.lowest_actions(value == at_best)
 
@@ -290,7 +292,7 @@ def compile_game(game: Game) -> TurnTables:
     for afterstate, by_roll in moves_of.items():  # every move leads to an afterstate that comes earlier
         level_of[afterstate] = max((level_of[after] + 1 for moves in by_roll for after in moves.values()), default=0)
     afterstates = sorted(moves_of, key=lambda afterstate: (level_of[afterstate], afterstate[1], afterstate[0]))
-    index = {afterstate: place for place, afterstate in enumerate(afterstates)}
+    index = {afterstate: number for number, afterstate in enumerate(afterstates)}
     progress, dice = np.array(afterstates, np.int64).T
     at_states = [sorted(moves.items()) for afterstate in afterstates for moves in moves_of[afterstate]]
     choices = [len(moves) for moves in at_states]

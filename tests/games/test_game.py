@@ -1,4 +1,4 @@
-"""What holds for every game: its fields, its rolls, the walk through its afterstates, and the check of its contract."""
+"""Test the fields and rolls of games, the search for their afterstates, and the check of their contract."""
 
 from collections import Counter
 from dataclasses import dataclass, fields

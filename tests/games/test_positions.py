@@ -1,4 +1,4 @@
-"""Test that reset options and the like name positions of games."""
+"""Test the lookup of positions by options, such as those of a reset."""
 
 from itertools import product
 

@@ -59,11 +59,6 @@ def test_actions_in_order(snapshot):
     assert Threes().actions == (1, 2, 3, 4, 5)
 
 
-def test_one_die_may_be_thrown_while_no_tile_above_its_faces_is_open():
-    game = ShutTheBox(one_die="high-shut")
-    assert [game.throws_at(1 << tile - 1) for tile in (6, 7)] == [(1, 2), (2,)]
-
-
 def test_scores_of_two_digit_tiles():
     game = ShutTheBox(tiles=14, score="digits")
     assert [game.final_score(board) for board in (0, 0b10011, 0b1000000001)] == [0, 125, 110]

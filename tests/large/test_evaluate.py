@@ -1,4 +1,4 @@
-"""Policies measured by boards: the same as by tables, under all rules."""
+"""Test that boards and tables measure policies alike, under all rules."""
 
 import numpy as np
 import pytest

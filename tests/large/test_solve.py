@@ -1,4 +1,4 @@
-"""Values of boards: those of tables at every afterstate, however boards are split into rows and columns."""
+"""Test that boards and tables give the same values, for any split of boards into rows and columns."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Strategies without tables: the same play as with them."""
+"""Test that strategies play the same with and without tables."""
 
 import pytest
 

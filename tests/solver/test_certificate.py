@@ -1,4 +1,4 @@
-"""Certificates: against the reference, and that a wrong value is refused wherever it is."""
+"""Test certificates against the reference, and that any wrong value is refused."""
 
 import hashlib
 import json
@@ -85,7 +85,7 @@ def test_missing_and_additional_values_are_refused():
 
 
 @pytest.mark.parametrize("name", ["afterstate_utilities", "state_utilities"])
-def test_errors_of_floats_are_measured_at_states_and_nodes(monkeypatch, name):
+def test_errors_of_floats_are_measured_at_states_and_afterstates(monkeypatch, name):
     solve_tables = certificate.solve_tables
 
     def with_errors(game, goal, exact=False):

@@ -39,7 +39,7 @@ def test_unknown_objectives_are_refused(goal):
         objective_of(NINE, goal)
 
 
-def test_functions_and_objects_have_no_name_that_says_all():
+def test_functions_and_objects_are_not_defined_by_their_name():
     cost = Objective("cost", squares, unit="coins", sign=-1)
     assert objective_of(NINE, cost) is cost
     assert solve(NINE, cost).value == -solve(NINE, squares).value > 0
@@ -89,7 +89,7 @@ def test_objectives_are_pickled_and_compared(goal):
 
 @pytest.mark.parametrize("goal", [around_four, "score"])
 @pytest.mark.parametrize("worst", [False, True])
-def test_an_illegal_action_has_the_least_utility_also_under_the_opposite(goal, worst):
+def test_an_illegal_action_has_the_least_utility_for_the_worst_play_too(goal, worst):
     found = solve(FOUR, goal, worst=worst).evaluate(np.zeros(compile_game(FOUR).num_states, int), illegal="end")
     objective = objective_of(FOUR, goal)
     utilities = objective.utilities(np.arange(11))
@@ -138,6 +138,6 @@ def test_different_tasks_and_functions_in_other_processes_are_refused(other, in_
 @pytest.mark.parametrize(
     "what", ["ShutTheBox-v0", ShutTheBox, None, many(), SimpleNamespace(game="chess", objective=1, illegal="")]
 )
-def test_other_things_have_no_task(what):
+def test_other_objects_are_refused(what):
     with pytest.raises(TypeError, match="neither a game nor an environment"):
         task_of(what)

@@ -31,7 +31,7 @@ def changed(policy, state, entry):
         (changed(RANDOM, STATE, np.nan), "not a number"),
     ],
 )
-def test_a_policy_that_breaks_the_rules_is_refused_naming_the_first_node(policy, key_word):
+def test_a_policy_that_breaks_the_rules_is_refused_naming_the_first_state(policy, key_word):
     with pytest.raises(ValueError, match=f"{key_word}.* at {TABLES.describe_state(STATE)}$"):
         evaluate(GAME, policy)
 
@@ -48,7 +48,7 @@ def test_other_arrays_names_and_agents_are_refused(policy):
 @pytest.mark.parametrize(
     "policy", [changed(BEST, TABLES.choices == 0, 99), changed(RANDOM, TABLES.choices == 0, np.nan)]
 )
-def test_entries_of_nodes_without_a_move_are_ignored(policy):
+def test_entries_of_states_without_a_move_are_ignored(policy):
     weights, illegal = pair_weights(TABLES, policy)
     assert TABLES.sum_at_states(weights) == pytest.approx(np.sign(TABLES.choices))
     assert not illegal.any()

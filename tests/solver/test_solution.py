@@ -1,4 +1,4 @@
-"""Perfect play: every value and every optimal move against the reference in fractions, and what a solution shows."""
+"""Test values and optimal moves against the reference in fractions, and the methods of a solution."""
 
 from fractions import Fraction
 
