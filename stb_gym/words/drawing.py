@@ -51,11 +51,9 @@ class Canvas:
 
     def __init__(self, width: int, height: int, colour: Colour):
         self.width, self.height = width, height
-        modules = ("PIL.Image", "PIL.ImageDraw", "PIL.ImageFont")
-        image, image_draw, image_font = (needed(module, "Pillow", "pictures") for module in modules)
-        self._image = image.new("RGB", (width * SCALE, height * SCALE), colour)
-        self._draw = image_draw.Draw(self._image)
-        self._font = image_font.load_default
+        self._image = needed("PIL.Image", "Pillow", "pictures").new("RGB", (width * SCALE, height * SCALE), colour)
+        self._draw = needed("PIL.ImageDraw", "Pillow", "pictures").Draw(self._image)
+        self._font = needed("PIL.ImageFont", "Pillow", "pictures").load_default
 
     def block(
         self, x: float, y: float, width: float, height: float, radius: float, colour: Colour, rim: Colour | None = None
