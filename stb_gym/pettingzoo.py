@@ -13,13 +13,13 @@ That of the turn: see `docs/environments`.
 
 ## Observation Space
 `Dict`, the same for all agents, because everything is public:
-- `observation`: the numbers of the turn, then the scores so far as in `stb_gym/ThreesRound-v0`: the place of the lead
-  among the final scores (the best at 0; the place after the worst if nobody has a score), how many hold it, how many
+- `observation`: the numbers of the turn, then the scores so far as in `stb_gym/ThreesRound-v0`: the rank of the lead
+  among the final scores (0 for the best; the number of final scores if nobody has a score), how many hold it, how many
   play after;
 - `action_mask`: int8 [A], 1 = legal; all 0 if another agent is to move, and at the end.
 
 ## Rewards
-0 until the round is over; then what it is worth to each agent by the tie rule, see `stb_gym.rounds.Round`.
+0 until the round is over; then what each agent wins by the tie rule, see `stb_gym.rounds.Round`.
 
 ## Episode End
 Terminated for all agents when the last one's turn is over or, with `shut_wins`, at a perfect score. After an illegal
@@ -154,7 +154,7 @@ class RoundAECEnv(AECEnv):
         return {"observation": observation, "action_mask": self._turn.action_masks().astype(np.int8) * plays}
 
     def render(self) -> Any:
-        """Return the board of the turn, with whose turn it is and the score to beat or, at the end, who wins."""
+        """Draw the board, with the current agent and the score to beat or, at the end, the winners."""
         return self._turn.render()
 
     def close(self) -> None:

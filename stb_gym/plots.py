@@ -97,7 +97,7 @@ def score_distribution(evaluations: Mapping[str, Measured], cumulative: bool = F
 
 @checked
 def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) -> Axes:
-    """Draw a bar for each of the decisions where the policy's move loses most, also where play rarely gets there.
+    """Draw a bar for each of the decisions where the policy's move loses most, however rarely play reaches them.
 
     Args:
         evaluation: the evaluated policy.

@@ -80,6 +80,7 @@ class GameEnv:
         rewards: [F] the reward of each final score; see `Stepper.scores`.
         illegal_reward: the reward of an illegal action that ends the turn.
         rewards_at: a function from the states [B] that a step reached to its rewards [B].
+        afterstate_space: the space of the afterstate of one move.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "human", "rgb_array"], "render_fps": 1}  # noqa: RUF012
@@ -110,6 +111,7 @@ class GameEnv:
         self.reward_scale = float(reward_scale)
         self.render_mode = render_mode
         self._single_space = observation_space(self.game.observation_high, observation_dtype)
+        self.afterstate_space = space_of_afterstates(self._single_space, self.game)
         self.stepper = stepper(self.game, self._single_space.dtype.name)
         self.rewards = np.array([*self.objective.utilities(self.stepper.scores)], float) * self.reward_scale
         self.illegal_reward = self.objective.illegal_utility(self.stepper.scores) * self.reward_scale
@@ -120,6 +122,7 @@ class GameEnv:
                 raise ValueError("a render_mode needs a renderer, which gym.make supplies")
             self._renderer = renderer(self.stepper, render_mode, self.metadata["render_fps"])
         self._threshold = threshold
+        self._start = self.stepper.beginnings({})
         self._begun = False
 
     @property
@@ -162,11 +165,6 @@ class GameEnv:
             ValueError: if the game never shows such an observation.
         """
         return self.stepper.find_states(np.asarray(observation))
-
-    @property
-    def afterstate_space(self) -> gym.spaces.Box:
-        """The space of the afterstate of one move."""
-        return space_of_afterstates(self._single_space, self.game)
 
     @checked
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:

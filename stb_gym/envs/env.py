@@ -96,7 +96,6 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         self.throw = 0
         self.num_steps = 0
         self.caption = ""
-        self._start = self.stepper.beginnings({})
         self._over = True
         self._last: tuple[int, ...] | None = None  # the entries of `last_step`
 

@@ -30,7 +30,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
     `action_mask` [B, A] int8, and in steps that end a game `final_score` [B] and `illegal_action` [B]. The autoreset
     modes are Gymnasium's:
 
-    - NEXT_STEP: the step after the end begins a new turn, whatever the action;
+    - NEXT_STEP: the step after the end begins a new turn and ignores the action;
     - SAME_STEP: the step that ends a turn begins a new one. `final_obs` [B, O] and `final_info` hold the end: the
       observation before the new turn, and the score. Of a game that goes on, `final_obs` is the observation that the
       step returns. If no turn was truncated, the `action_mask` of `final_info` is all 0 and read-only;
@@ -107,7 +107,6 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self.captions: Sequence[str] | None = None
         self.before_turns: Callable[[IntArray], None] | None = None
         self._limit = max_episode_steps or UNLIMITED
-        self._start = self.stepper.beginnings({})
         self._final_scores_at = self.stepper.at_ends(self.stepper.scores, int(self.stepper.scores[-1]))
         self._states: IntArray = np.full(num_envs, self.stepper.illegal_state)
         self._throws: IntArray = np.zeros(num_envs, np.int64)

@@ -57,7 +57,7 @@ LAYOUTS = {
 class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstructorArgs):
     """A wrapper whose observation is a dictionary: the original observation [O] and the action mask [A], 1 = legal.
 
-    `gym.make` makes such environments from an id with `Masked` before the version. Infos are unchanged.
+    `gym.make` returns it for an id with `Masked` before the version. Infos are unchanged.
 
     Args:
         env: an environment whose infos have an "action_mask".

@@ -1,7 +1,7 @@
 """Several players, exactly: rounds, matches of rounds and tournaments, and rounds as environments.
 
-- `scores_so_far`: what a player sees of the others; `rules`: the rules of a round.
-- `round`: the equilibrium of a round, and the results of given players; `strategies`: how players are given;
+- `scores_so_far`: what a player sees of the others.
+- `round`: the rules of a round, its equilibrium, and the results of given players; `strategies`: how players are given;
   `evaluation`: those results; `optimal_turn`: best play of one turn.
 - `par`: par scores, and departures from solo play.
 - `matches`: several rounds between the same players; `tournaments`: rounds up to a limit of points.
@@ -16,8 +16,7 @@ from stb_gym.rounds.meter import RoundMeter, RoundRegret
 from stb_gym.rounds.opponents import Opponents, opponents_of
 from stb_gym.rounds.optimal_turn import OptimalTurn
 from stb_gym.rounds.par import Departures, Par, departures, pars, shares
-from stb_gym.rounds.round import Round, RoundSolution
-from stb_gym.rounds.rules import INDIFFERENT
+from stb_gym.rounds.round import INDIFFERENT, Round, RoundSolution
 from stb_gym.rounds.scores_so_far import TIES, ScoresSoFar, ScoresSoFarTable
 from stb_gym.rounds.self_play import Play, SelfPlayVectorEnv
 from stb_gym.rounds.strategies import RoundStrategy

@@ -1,17 +1,17 @@
 """One seat of a round of several players, who take their turns one after another; the best final score wins.
 
 ## Description
-An episode is the turn of one player, who sees what the players before have done and how many come after. All the others
-are opponents. Their turns are not played but drawn from the exact distributions of their play, so a round costs hardly
-more than a turn, whatever the number of players. Where a round can end before the player's turn, as by a perfect score
-with `shut_wins`, only rounds are drawn in which it does not.
+An episode is the turn of one player, who sees the best score of the earlier players and the number of later ones. All
+the others are opponents. Their turns are not played: their results are drawn from the exact distributions of their
+play, so a round takes hardly longer than a turn for any number of players. Rounds that end before the player's turn,
+for example by a perfect score with `shut_wins`, are not drawn.
 
 ## Action Space
 That of the turn, with its masks: see `docs/environments`.
 
 ## Observation Space
 `Box(0, high, (O + 3,), float32)`: the O numbers of the turn, then the scores so far:
-- the place of the lead among the final scores, the best at 0; if nobody has played, the place after the worst;
+- the rank of the lead among the final scores, 0 for the best; if nobody has played, the number of final scores;
 - how many players hold the lead;
 - how many play after.
 
@@ -21,10 +21,10 @@ starts with a lead of 8 points; if you name only some of the three, the others a
 anybody has played. You may add options of the turn, such as "open" and "roll".
 
 ## Rewards
-0 until the end; then what the round is worth to the player by the tie rule:
-- ties "split": 1 shared among those who have the best score;
-- ties "all-win": 1 for each of them;
-- ties "nobody": 1 for a player who has it alone;
+0 until the end; then the tie rule decides:
+- ties "split": the players with the best score share 1;
+- ties "all-win": 1 for each player with the best score;
+- ties "nobody": 1 for a player who alone has the best score;
 - 0 for a beaten player, and after an illegal action.
 
 `env.spec.reward_threshold` is the mean reward of the best response to the opponents; an agent exceeds it only by luck.
@@ -84,14 +84,16 @@ from stb_gym.measure.recording import TableValues
 from stb_gym.rounds.opponents import Opponents, OpponentStrategies, opponents_of
 from stb_gym.rounds.round import Round
 from stb_gym.rounds.scores_so_far import ScoresSoFar
-from stb_gym.rounds.values import best_response_values
+from stb_gym.solver import optimise
+
+LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 
 def round_space(turn: gym.Space[Any], rules: Round) -> gym.spaces.Box:
     """Return the space of the turn's observations followed by the scores so far.
 
     Raises:
-        ValueError: if the type of the observations cannot hold the place of the lead.
+        ValueError: if the type of the observations cannot hold the rank of the lead.
     """
     others = rules.players - 1
     return observation_space(
@@ -111,6 +113,7 @@ class RoundBase:
         round: the `Round`.
         turn: the environment of turns.
         game, stepper, illegal, render_mode: those of `turn`.
+        afterstate_space: the space of the afterstate of one move.
     """
 
     turn: TurnEnv | TurnVectorEnv
@@ -118,16 +121,16 @@ class RoundBase:
     def __init__(self, rules: Round, turn: TurnEnv | TurnVectorEnv, space: gym.spaces.Box):
         self.round = rules
         self.turn = turn
-        self._single_space = space
         self.game: Game = turn.game
         self.stepper: Stepper = turn.stepper
         self.illegal = turn.illegal
         self.render_mode = turn.render_mode
         self.metadata = turn.metadata
+        self.afterstate_space = space_of_afterstates(space, turn.game)
 
     @property
     def observed(self) -> IntArray:
-        """[B, 3] what the players see: the place of the lead, the number of its holders, and of players after."""
+        """[B, 3] what the players see: the rank of the lead, the number of its holders, the number of players after."""
         raise NotImplementedError
 
     @property
@@ -143,11 +146,6 @@ class RoundBase:
     def states(self) -> IntArray:
         """[B] the states of the turns, as the stepper numbers them."""
         return self.turn.states
-
-    @property
-    def afterstate_space(self) -> gym.spaces.Box:
-        """The space of the afterstate of one move."""
-        return space_of_afterstates(self._single_space, self.game)
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
@@ -175,24 +173,13 @@ class SeatBase(RoundBase):
 
     Attributes:
         opponents: the `Opponents`, with the exact chances of the draws.
-        start: the index, among the scores so far that the opponents may leave, of those that the player sees, or [B].
+        start: the index of the start of the player's turn (see `Opponents`), or [B].
     """
 
     opponents: Opponents
     start: Any
+    _seat: int | str
     _spec: EnvSpec | None = None
-
-    def __init__(
-        self,
-        rules: Round,
-        turn: TurnEnv | TurnVectorEnv,
-        space: gym.spaces.Box,
-        seat: int | str,
-        opponents: OpponentStrategies,
-    ):
-        super().__init__(rules, turn, space)
-        self._seat = seat
-        self.set_opponents(opponents)
 
     @property
     def spec(self) -> EnvSpec | None:
@@ -207,8 +194,8 @@ class SeatBase(RoundBase):
         """Play against other opponents from now on, also in rounds under way, whose scores so far remain.
 
         Args:
-            opponents: as when the environment is made; for self-play perhaps an evaluated lineup of the player's own
-                strategy, see `RoundMeter.strategy`.
+            opponents: as when the environment is made; in self-play, for example, the evaluated round of the player's
+                own strategy, see `RoundMeter.strategy`.
 
         Raises:
             ValueError: as when the environment is made.
@@ -218,18 +205,22 @@ class SeatBase(RoundBase):
         self.spec = self.spec  # with another threshold
 
     def optimal_values(self) -> tuple[TableValues, Any]:
-        """Return the values of the best response to the opponents, and the row that counts now or [B] of them.
+        """Return the values of the best response to the opponents, and the row of the current start, or [B] rows.
 
         Raises:
             ValueError: if the round has too many starts.
         """
         if self._values is None:
-            self._values = best_response_values(self.opponents)
+            tables, starts = self.round.tables, len(self.opponents.chance)
+            if starts * tables.num_states > LARGEST_VALUES:
+                raise ValueError(f"{self.round} has too many scores so far to record losses: {starts:,}")
+            afterstates, states = optimise(tables, self.opponents.utility.T[tables.score_index])
+            self._values = TableValues(states.T, afterstates.T, 0.0)
         return self._values, copy(self.start)
 
     @property
     def observed(self) -> IntArray:
-        """[B, 3] what the players see: the place of the lead, the number of its holders, and of players after."""
+        """[B, 3] what the players see: the rank of the lead, the number of its holders, the number of players after."""
         return self.opponents.observed[np.atleast_1d(self.start)]
 
     def snapshot(self) -> dict[str, Any]:
@@ -310,7 +301,9 @@ class RoundEnv(SeatBase, gym.Env[Observation, np.int64]):
         of_round = Round(game, players, ties, shut_wins, indifferent)
         self.observation_space = round_space(turn.observation_space, of_round)
         self.action_space = turn.action_space
-        super().__init__(of_round, turn, self.observation_space, seat, opponents)
+        super().__init__(of_round, turn, self.observation_space)
+        self._seat = seat
+        self.set_opponents(opponents)
         self.start = 0
 
     def reset(

@@ -4,16 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_integer
 from stb_gym.rounds.optimal_turn import OptimalTurn
-from stb_gym.rounds.rules import RulesOfRound
 from stb_gym.rounds.scores_so_far import ScoresSoFarTable, batches
 from stb_gym.solver import expected_visits, score_chances
+
+if TYPE_CHECKING:
+    from stb_gym.rounds.round import Round
 
 
 class Seat(NamedTuple):
@@ -35,7 +37,7 @@ def play_seat(scores_so_far: ScoresSoFarTable, seat: int, weights: Callable[[Int
 
     Args:
         scores_so_far: the Z scores so far of the round.
-        seat: the place in turn order, from 0.
+        seat: the index in turn order, from 0.
         weights: returns the probabilities of all pairs at rows [B], as [E, B], or as [E, 1] if they are equal.
 
     Returns:
@@ -83,7 +85,7 @@ class RoundEvaluation:
         played: the play of every seat, in turn order.
     """
 
-    rules: RulesOfRound
+    rules: "Round"
     played: tuple[Seat, ...]
 
     def __post_init__(self) -> None:
@@ -100,7 +102,11 @@ class RoundEvaluation:
         return [*accumulate(chances, table.reached_after, initial=table.initial)]
 
     def _value_after(self, final_value: FloatArray) -> list[FloatArray]:
-        """Return [Z] for each seat: what the lead is worth after its turn, given that at the end of the round."""
+        """Return [Z] for each seat: the value of each row to a holder of the lead after its turn.
+
+        Args:
+            final_value: [Z] the value at the end of the round.
+        """
         chances = [seat.chances for seat in reversed(self.played[1:])]
         return [*accumulate(chances, self.rules.scores_so_far.value_before, initial=final_value)][::-1]
 
@@ -141,7 +147,7 @@ class RoundEvaluation:
         """Compute the best response of a seat to the other seats.
 
         Args:
-            seat: the place in turn order, from 0.
+            seat: the index in turn order, from 0.
 
         Returns:
             Its value, its gain and its play.

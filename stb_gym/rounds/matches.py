@@ -1,7 +1,8 @@
 """Matches of several rounds between the same players, exactly.
 
-A round ends with some players having won it and one of them having come last. The chances of such an ending depend
-only on who begins, and so does who begins the next round. With d the lead of each player over the last one in points,
+A round ends with one or more players who hold the lead, and one player in the last place. The chance of each ending
+depends only on who begins, and so does who begins the next round. With d the lead of each player over the last one in
+points,
 
     P_r(b, d) = the chance that after r rounds player b is to begin and the leads are d
 
@@ -12,7 +13,6 @@ import math
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ LARGEST_SERIES = 2**21  # combinations of the players' leads
 MOST_PLAYERS = 8
 
 EndingOfRound = tuple[tuple[int, ...], int]  # the seats that hold the lead, in order, and the seat that came last
-Transition = tuple[int, int, tuple[Fraction, ...]]  # who began a round, who begins the next, and each player's points
+Transition = tuple[int, int, tuple[float, ...]]  # who began a round, who begins the next, and each player's points
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -125,7 +125,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     ahead[0] = 1
     gained = np.zeros((players, players))  # the expected points of each player, by who begins
     for (first, _, won), chance in transitions.items():
-        gained[first] += chance * np.array(won, float)
+        gained[first] += chance * np.array(won)
     wins, points = [], []
     for _ in range(rounds):
         points.append(ahead.reshape(players, -1).sum(axis=1) @ gained)
@@ -142,8 +142,8 @@ def _transitions(rules: Round, strategies: Sequence[RoundStrategy], begins: str)
         evaluation = rules.evaluate([strategies[player] for player in order])
         for (holders, worst), chance in endings_of(evaluation).items():
             winners = [order[seat] for seat in holders]
-            share = {"split": Fraction(1, len(winners)), "all-win": Fraction(1), "nobody": Fraction(len(winners) == 1)}
-            points = tuple(share[rules.ties] * (player in winners) for player in range(rules.players))
+            share = float(rules.scores_so_far.share[len(winners) - 1])  # the same at every score
+            points = tuple(share * (player in winners) for player in range(rules.players))
             following = first
             if begins == "alternating":
                 following = order[1]
@@ -181,12 +181,12 @@ def endings_of(evaluation: RoundEvaluation) -> dict[EndingOfRound, float]:
 
 
 def _after_a_round(ahead: FloatArray, transitions: dict[Transition, float], unit: int) -> FloatArray:
-    """Return the chances [N, *leads] of who is to begin and how far the players lead, after one more round."""
+    """Return [N, *leads] the chance of each next player to begin and of each set of leads, after one more round."""
     others = range(len(ahead) - 1)
     before = np.pad(ahead, [(0, 0), *[(unit, unit) for _ in others]])
     after = np.zeros_like(before)
     for (first, following, points), chance in transitions.items():
-        shifts = [int(unit * (won - points[-1])) for won in points[:-1]]
+        shifts = [round(unit * (won - points[-1])) for won in points[:-1]]
         after[following] += chance * np.roll(before[first], shifts, axis=others)
     return after
 

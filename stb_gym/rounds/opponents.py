@@ -2,7 +2,7 @@
 
 The players before a seat determine the probabilities of the scores so far at its turn. If it holds the lead after its
 turn, the players after it determine the probabilities that it is beaten, or shares the lead with 0, 1 ... others in the
-end. So a whole round costs two draws besides the turn itself, whatever the number of players.
+end. So a whole round takes two draws besides the turn itself, for any number of players.
 """
 
 from collections.abc import Mapping, Sequence
@@ -196,8 +196,8 @@ def opponents_of(rules: Round, seat: int | str = "drawn", opponents: OpponentStr
         strategies: list[Any] = [*opponents] if isinstance(opponents, list | tuple) else [opponents] * others
         if len(strategies) != others:
             raise ValueError(f"a player in a round of {rules.players} has {others} opponents, not {len(strategies)}")
-        before = [rules.seat(place, strategy).chances for place, strategy in enumerate(strategies[:last])]
-        after = [rules.seat(place, strategy).chances for place, strategy in enumerate(strategies[first:], first + 1)]
+        before = [rules.seat(other, strategy).chances for other, strategy in enumerate(strategies[:last])]
+        after = [rules.seat(other, strategy).chances for other, strategy in enumerate(strategies[first:], first + 1)]
     table = rules.scores_so_far
     reached = [*accumulate(before, table.reached_after, initial=table.initial)]
     holder_chances = [(table.holders[:, None] == np.arange(rules.players + 1)).astype(float)]

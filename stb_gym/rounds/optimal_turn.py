@@ -33,7 +33,7 @@ def best_values(tables: TurnTables, utility: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OptimalTurn:
-    """Optimal play of a turn, given what the lead is worth after it.
+    """Optimal play of a turn, given the value of the lead after it.
 
     Attributes:
         scores_so_far: the Z scores so far of the round.

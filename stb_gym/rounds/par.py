@@ -20,8 +20,8 @@ class Departures(NamedTuple):
     Attributes:
         positions: how many decisions there are.
         first: the number for the player who begins the round.
-        by_lead: [players - 1, T] the number for a player who sees a lead held by one player, by the number of players
-            after (0, 1 ...) and the rank of the lead.
+        by_lead: [players - 1, T] the number for a player who sees a single leader, by the number of players after
+            (0, 1 ...) and the rank of the lead.
     """
 
     positions: int

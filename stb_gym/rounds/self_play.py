@@ -3,19 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 from gymnasium.vector import AutoresetMode
-from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.envs import Step, TurnVectorEnv, game_for, make_turns
-from stb_gym.envs.base import Observation, numbers_of
+from stb_gym.envs import Step, game_for, make_turns
+from stb_gym.envs.base import numbers_of
 from stb_gym.games import Game
-from stb_gym.rounds.env import RoundBase, round_space, with_scores
+from stb_gym.rounds.env import with_scores
 from stb_gym.rounds.round import Round
 from stb_gym.rounds.scores_so_far import ScoresSoFar
+from stb_gym.rounds.vector_env import RoundVectorBase
 
 
 class Play:
@@ -82,14 +81,14 @@ class Play:
         return lead * self._table.players + np.maximum(holders - 1, 0)
 
 
-class SelfPlayVectorEnv(RoundBase, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+class SelfPlayVectorEnv(RoundVectorBase):
     """`num_envs` rounds at once in which each action is that of the seat whose turn it is.
 
     Observations are those of `RoundEnv`. The step that ends a turn begins the next one, of the next seat or of a new
     round, as `TurnVectorEnv` does in SAME_STEP mode. Rewards are 0, because what a turn wins is known only when the
     round is over. So infos hold
 
-    - `seat` [B]: who plays next, whose observation it is;
+    - `seat` [B]: the seat that plays next, which the observation is for;
     - `wins` [B, N]: what each seat wins by the tie rule, in steps that end a round, for the rounds of `_wins` [B].
 
     After an illegal action the seat wins nothing, and the others play on as if it had not been there.
@@ -116,8 +115,6 @@ class SelfPlayVectorEnv(RoundBase, gym.vector.VectorEnv[Observation, IntArray, N
         ([1.0, 1.0, 1.0], (1000, 10))
     """
 
-    turn: TurnVectorEnv
-
     def __init__(
         self,
         game: Game | str,
@@ -141,15 +138,8 @@ class SelfPlayVectorEnv(RoundBase, gym.vector.VectorEnv[Observation, IntArray, N
             observation_dtype=observation_dtype,
             stepper="tables",
         )
-        of_round = Round(game, players, ties, shut_wins)
-        self.num_envs = num_envs
-        self.autoreset_mode = turn.autoreset_mode
-        self.single_observation_space = round_space(turn.single_observation_space, of_round)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.single_action_space = turn.single_action_space
-        self.action_space = turn.action_space
-        super().__init__(of_round, turn, self.single_observation_space)
-        self._play = Play(of_round, num_envs)
+        super().__init__(Round(game, players, ties, shut_wins), turn)
+        self._play = Play(self.round, num_envs)
 
     @property
     def observed(self) -> IntArray:
@@ -190,10 +180,6 @@ class SelfPlayVectorEnv(RoundBase, gym.vector.VectorEnv[Observation, IntArray, N
 
     def _seats(self) -> dict[str, Any]:
         return {"seat": self._play.seat.copy(), "_seat": np.ones(self.num_envs, np.bool_)}
-
-    def legal_sample(self) -> IntArray:
-        """Return [B] random legal actions; see `TurnVectorEnv.legal_sample`."""
-        return self.turn.legal_sample()
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""

@@ -51,7 +51,7 @@ class AdaptiveStrategy:
 
 
 class FixedStrategy(AdaptiveStrategy):
-    """A strategy that plays one policy, whatever the scores so far."""
+    """A strategy that plays one policy at all scores so far."""
 
     def __init__(self, table: ScoresSoFarTable, policy: Policy):
         super().__init__(table, lambda tables, scores_so_far: policy)

@@ -135,7 +135,7 @@ def _play(
             f"limit x players x scores must be at most {LARGEST_STEP:,}"
         )
     chances = [[turn.get(score, 0.0) for score in scores] for turn in turns]
-    totals, place = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)
+    totals, index = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)
     below = np.eye(1, limit).repeat(players, axis=0)  # [N, limit] the chances of the totals below the limit
     left = np.ones((players, 1))  # their sum
     gone = np.zeros((players, 1))  # the chance to have reached the limit
@@ -144,7 +144,7 @@ def _play(
     rounds = [1 - going_on]
     while going_on >= NEGLIGIBLE:
         grown = [np.outer(start, chance).ravel() for start, chance in zip(below, chances, strict=True)]
-        after = np.array([np.bincount(place.ravel(), steps, len(totals)) for steps in grown])
+        after = np.array([np.bincount(index.ravel(), steps, len(totals)) for steps in grown])
         below = after[:, :limit]  # the first totals are 0 to limit - 1
         left, out = below.sum(axis=1, keepdims=True), after[:, limit:].sum(axis=1, keepdims=True)
         if rule == "first-to":

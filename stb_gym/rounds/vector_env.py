@@ -13,12 +13,32 @@ from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.envs import Step, TurnVectorEnv, VectorMaskInObservation, game_for, make_turns
 from stb_gym.envs.base import Observation
 from stb_gym.games import Game
-from stb_gym.rounds.env import SeatBase, round_space, split_options, with_scores
+from stb_gym.rounds.env import RoundBase, SeatBase, round_space, split_options, with_scores
 from stb_gym.rounds.opponents import OpponentStrategies
 from stb_gym.rounds.round import Round
 
 
-class RoundVectorEnv(SeatBase, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+class RoundVectorBase(RoundBase, gym.vector.VectorEnv[Observation, IntArray, NDArray[Any]]):
+    """Base of the vector environments of rounds."""
+
+    turn: TurnVectorEnv
+
+    def __init__(self, rules: Round, turn: TurnVectorEnv):
+        self.num_envs = turn.num_envs
+        self.max_episode_steps = turn.max_episode_steps
+        self.autoreset_mode = turn.autoreset_mode
+        self.single_observation_space = round_space(turn.single_observation_space, rules)
+        self.observation_space = batch_space(self.single_observation_space, turn.num_envs)
+        self.single_action_space = turn.single_action_space
+        self.action_space = turn.action_space
+        super().__init__(rules, turn, self.single_observation_space)
+
+    def legal_sample(self) -> IntArray:
+        """Return [B] random legal actions; see `TurnVectorEnv.legal_sample`."""
+        return self.turn.legal_sample()
+
+
+class RoundVectorEnv(SeatBase, RoundVectorBase):
     """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv` and `TurnVectorEnv`.
 
     In steps that end a round, infos also hold `holders` [B].
@@ -34,8 +54,6 @@ class RoundVectorEnv(SeatBase, gym.vector.VectorEnv[Observation, IntArray, NDArr
         >>> envs.reset(seed=0)[0].shape
         (4096, 10)
     """
-
-    turn: TurnVectorEnv
 
     def __init__(
         self,
@@ -66,15 +84,9 @@ class RoundVectorEnv(SeatBase, gym.vector.VectorEnv[Observation, IntArray, NDArr
             stepper="tables",
             max_episode_steps=max_episode_steps,
         )
-        of_round = Round(game, players, ties, shut_wins, indifferent)
-        self.num_envs = num_envs
-        self.autoreset_mode = turn.autoreset_mode
-        self.max_episode_steps = max_episode_steps
-        self.single_observation_space = round_space(turn.single_observation_space, of_round)
-        self.observation_space = batch_space(self.single_observation_space, num_envs)
-        self.single_action_space = turn.single_action_space
-        self.action_space = turn.action_space
-        super().__init__(of_round, turn, self.single_observation_space, seat, opponents)
+        super().__init__(Round(game, players, ties, shut_wins, indifferent), turn)
+        self._seat = seat
+        self.set_opponents(opponents)
         self.start = np.zeros(num_envs, np.int64)
         turn.before_turns = self._draw_starts
 
@@ -119,10 +131,6 @@ class RoundVectorEnv(SeatBase, gym.vector.VectorEnv[Observation, IntArray, NDArr
         if "final_obs" in infos:
             infos["final_obs"] = with_scores(infos["final_obs"], self.opponents.observed.take(before, axis=0))
         return with_scores(observation, self.observed), rewards, terminated, truncated, infos
-
-    def legal_sample(self) -> IntArray:
-        """Return [B] random legal actions; see `TurnVectorEnv.legal_sample`."""
-        return self.turn.legal_sample()
 
     def render(self) -> tuple[Any, ...] | None:
         """Draw the position of every turn below the scores so far; see `TurnVectorEnv.render`."""
