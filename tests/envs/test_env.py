@@ -1,4 +1,4 @@
-"""The single environment: every step against the tables, objectives, dice, snapshots, and what it refuses."""
+"""Test the single environment: steps against the tables, objectives, dice, and errors."""
 
 import gymnasium as gym
 import numpy as np

@@ -1,9 +1,8 @@
-"""The adapter to stable-baselines3 gives what the vector environment gives."""
+"""Test that the adapter to stable-baselines3 returns what the vector environment returns."""
 
 import gymnasium as gym
 import numpy as np
 import pytest
-from sb3_contrib import MaskablePPO
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
@@ -73,10 +72,8 @@ def test_observations_may_contain_masks():
 def test_policies_are_evaluated_without_a_warning_about_a_missing_monitor():
     vec_env = TurnVecEnv(same_step(BOX, 8, illegal="end"))
     model = DQN("MlpPolicy", vec_env, device="cpu", buffer_size=10)
-    rewards, lengths = evaluate_policy(model, vec_env, n_eval_episodes=20, return_episode_rewards=True)
+    rewards, _ = evaluate_policy(model, vec_env, n_eval_episodes=20, return_episode_rewards=True)
     assert len(rewards) >= 20
-    assert min(rewards) >= -45
-    assert min(lengths) >= 1
     assert vec_env.env_is_wrapped(Monitor, indices=[0, 1]) == [True, True]
     assert not any(vec_env.env_is_wrapped(gym.wrappers.TimeLimit))
 
@@ -117,7 +114,6 @@ def test_the_vector_environment_may_be_wrapped():
     vec_env.reset()
     assert np.array_equal(vec_env.env_method("action_masks"), envs.unwrapped.action_masks())
     assert stb_gym.RegretMeter(vec_env).game == envs.unwrapped.game
-    assert MaskablePPO("MlpPolicy", vec_env, n_steps=32, device="cpu").learn(96).num_timesteps == 96
 
 
 def test_the_masks_of_a_wrapper_are_used():

@@ -1,4 +1,4 @@
-"""Snapshots of every kind of environment: play goes on from them as it would have, and others are refused."""
+"""Test that every kind of environment continues from its own snapshots and refuses all others."""
 
 import copy
 import json
@@ -31,7 +31,7 @@ MAKERS = {
 
 
 def go_on(env, steps=15):
-    """Return the answers to steps with the lowest legal actions; a single turn that is over begins anew."""
+    """Return the results of steps with the lowest legal actions; reset a single turn that is over."""
     answers = []
     for _ in range(steps):
         masks = env.action_masks()

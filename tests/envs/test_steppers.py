@@ -1,4 +1,4 @@
-"""Tables and boards: they step alike on small boxes, and large boxes follow the rules as played in plain Python."""
+"""Test that tables and boards step alike on small boxes, and that large boxes follow the rules in plain Python."""
 
 import copy
 import pickle
@@ -97,10 +97,10 @@ def test_the_longest_turn(game, longest):
 @pytest.mark.parametrize("identity", [THE_300, "stb_gym/ShutTheBox16-v0"])
 def test_turns_of_large_boxes_go_by_the_rules(identity):
     env = gym.make(identity).unwrapped
-    game, random, lengths = env.game, np.random.default_rng(6), []
+    game, random = env.game, np.random.default_rng(6)
     for seed in range(20):
         observation, info = env.reset(seed=seed)
-        opened, over, reward, steps = set(range(1, game.tiles + 1)), False, 0, 0
+        opened, over, reward = set(range(1, game.tiles + 1)), False, 0
         while True:
             total = sum(throw_faces(env.snapshot()["throw"], game.dice, game.faces))
             assert set(np.flatnonzero(observation[: game.tiles]) + 1) == opened
@@ -115,9 +115,6 @@ def test_turns_of_large_boxes_go_by_the_rules(identity):
             action = random.choice(np.flatnonzero(fitting))
             opened -= set(game.actions[action])
             observation, reward, over, _, info = env.step(action)
-            steps += 1
-        lengths.append(steps)
-    assert 1 <= min(lengths) < 8
 
 
 def test_boxes_too_large_for_tables_step_through_boards_unless_tables_are_asked_for():

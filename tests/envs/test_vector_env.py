@@ -1,4 +1,4 @@
-"""The vector environment: equal to Gymnasium's own under the same throws; dice, samples, snapshots, attributes."""
+"""Test the vector environment against Gymnasium's own under the same throws; dice, samples, copies and resets."""
 
 import copy
 import itertools
@@ -25,7 +25,7 @@ def make(name, mode=AutoresetMode.NEXT_STEP, **options):
 
 
 class Dice:
-    """A generator that throws what it is given: every game its own throw, all that begin in the same step another one.
+    """A generator that returns given throws: one for each game, and another one for games that begin in the same step.
 
     Args:
         game: the game that throws, or None for all of them at once.
@@ -50,7 +50,7 @@ class Dice:
 
 
 class Pair:
-    """A native vector environment and Gymnasium's own of the same, whose answers are compared."""
+    """A native vector environment and Gymnasium's own of the same games, whose results are compared."""
 
     def __init__(self, name, mode, games=4, **options):
         self.games = games
@@ -82,29 +82,29 @@ class Pair:
 
 
 def of_ended(infos):
-    """Return infos without the scores of turns that go on, which single environments report as -1."""
-    kept = {key: of_ended(told) if isinstance(told, dict) else told for key, told in infos.items()}
-    if "final_score" in kept:
-        over = kept["_final_score"] & (kept["final_score"] != -1)
+    """Return infos without the scores of unfinished turns, which single environments report as -1."""
+    result = {key: of_ended(value) if isinstance(value, dict) else value for key, value in infos.items()}
+    if "final_score" in result:
+        over = result["_final_score"] & (result["final_score"] != -1)
         for key in ("final_score", "illegal_action"):
-            told, _ = kept.pop(key), kept.pop(f"_{key}")
+            value, _ = result.pop(key), result.pop(f"_{key}")
             if over.any():
-                kept |= {key: np.where(over, told, told.dtype.type(0)), f"_{key}": over}
-    return kept
+                result |= {key: np.where(over, value, value.dtype.type(0)), f"_{key}": over}
+    return result
 
 
 def same_infos(ours, theirs):
-    """Check keys, types, masks and values; ours say more where the masks of Gymnasium say that there is nothing."""
+    """Check keys, types, masks and values; where Gymnasium's mask is False, ours may hold other values."""
     assert ours.keys() == theirs.keys()
-    for key, told in theirs.items():
-        if isinstance(told, dict):
-            same_infos(ours[key], told)
+    for key, value in theirs.items():
+        if isinstance(value, dict):
+            same_infos(ours[key], value)
         elif key == "final_obs":
-            assert told.dtype == object  # ours is an array [B, O]
+            assert value.dtype == object  # ours is an array [B, O]
             for game in np.flatnonzero(theirs["_final_obs"]):
-                np.testing.assert_array_equal(ours[key][game], told[game], strict=True)
+                np.testing.assert_array_equal(ours[key][game], value[game], strict=True)
         else:
-            np.testing.assert_array_equal(ours[key], told, strict=True)
+            np.testing.assert_array_equal(ours[key], value, strict=True)
 
 
 @pytest.mark.parametrize(
@@ -126,10 +126,10 @@ def test_all_answers_are_those_of_gymnasiums_own_environment(name, mode, limit):
             for dice in pair.dice:
                 dice.give(np.full(pair.games, 3), 3)
             options = {"reset_mask": ended}
-            (ours, infos), (theirs, told) = (env.reset(options=options) for env in (pair.native, pair.sync))
+            (ours, infos), (theirs, their_infos) = (env.reset(options=options) for env in (pair.native, pair.sync))
             assert (ours == theirs).all()
-            assert (infos["_action_mask"] == told["_action_mask"]).all()
-            assert (infos["action_mask"][ended] == told["action_mask"][ended]).all()
+            assert (infos["_action_mask"] == their_infos["_action_mask"]).all()
+            assert (infos["action_mask"][ended] == their_infos["action_mask"][ended]).all()
             assert (infos["action_mask"] == pair.native.action_masks()).all()
     steps = limit or 99
     assert seen[0] > 0
@@ -193,13 +193,13 @@ def test_what_is_returned_belongs_to_the_caller(mode):
         return [array for part in parts for array in arrays(part)]
 
     env, twin = make(BOX, mode), make(BOX, mode)
-    given, expected, kept = env.reset(seed=0), twin.reset(seed=0), []
+    given, expected, earlier = env.reset(seed=0), twin.reset(seed=0), []
     for _ in range(6):
         given = *given, env.states, env.action_masks(), env.legal_sample()
         expected = *expected, twin.states, twin.action_masks(), twin.legal_sample()
         np.testing.assert_equal(given, expected)
         assert not any(itertools.starmap(np.may_share_memory, itertools.combinations(arrays(expected), 2)))
-        kept.append((expected, copy.deepcopy(expected)))
+        earlier.append((expected, copy.deepcopy(expected)))
         for array in arrays(given):
             if array.flags.writeable:
                 array.fill(1)
@@ -209,7 +209,7 @@ def test_what_is_returned_belongs_to_the_caller(mode):
                 games.reset(options={"reset_mask": over})
         actions = twin.action_masks().argmax(axis=1)
         given, expected = env.step(actions), twin.step(actions)
-    for returned, then in kept:
+    for returned, then in earlier:
         np.testing.assert_equal(returned, then)
 
 

@@ -1,4 +1,4 @@
-"""The mask in the observation, under every library's names, in one environment and in many, by wrapper and by id."""
+"""Test the mask in the observation, under the names of every library, in single and vector environments."""
 
 import copy
 import pickle
@@ -25,7 +25,7 @@ ASKED_FOR = {
 
 
 def check(seen, space, names, observation, mask):
-    """Check that what is seen is in its space, and is this observation with this mask, as the library wants it."""
+    """Check that `seen` is in its space and holds this observation and this mask in the layout of the library."""
     name, mask_name, mask_space = ASKED_FOR[names]
     assert space.contains(seen)
     assert seen.keys() == {name, mask_name}
@@ -39,15 +39,15 @@ def test_one_environment_shows_both_as_the_library_wants(names):
     name, mask_name, mask_space = ASKED_FOR[names]
     env, plain = gym.make(MASKED, mask_names=names), gym.make(BOX)
     assert env.observation_space == Dict({name: plain.observation_space, mask_name: mask_space})
-    (seen, info), (observation, told) = env.reset(seed=1), plain.reset(seed=1)
+    (seen, info), (observation, plain_infos) = env.reset(seed=1), plain.reset(seed=1)
     over = False
     while not over:
-        check(seen, env.observation_space, names, observation, told["action_mask"])
+        check(seen, env.observation_space, names, observation, plain_infos["action_mask"])
         assert (env.action_masks() == seen[mask_name].astype(bool)).all()
         action = int(info["action_mask"].argmax())
-        (seen, *result, info), (observation, *expected, told) = env.step(action), plain.step(action)
+        (seen, *result, info), (observation, *expected, plain_infos) = env.step(action), plain.step(action)
         assert result == expected
-        np.testing.assert_equal(info, told)
+        np.testing.assert_equal(info, plain_infos)
         over = result[1]
     check(seen, env.observation_space, names, observation, np.zeros(62))
     assert gym.make(env.spec).observation_space == env.observation_space
@@ -61,23 +61,26 @@ def test_many_environments_show_both_as_the_library_wants(names, mode, limit):
     options = {"autoreset_mode": mode, "max_episode_steps": limit}
     env, plain = gym.make_vec(MASKED, GAMES, mask_names=names, **options), gym.make_vec(BOX, GAMES, **options)
     assert env.single_observation_space == Dict({name: plain.single_observation_space, mask_name: mask_space})
-    (seen, infos), (observation, told) = env.reset(seed=3), plain.reset(seed=3)
+    (seen, infos), (observation, plain_infos) = env.reset(seed=3), plain.reset(seed=3)
     ended = 0
     for _ in range(15):
-        check(seen, env.observation_space, names, observation, told["action_mask"])
-        actions = plain.legal_sample()
-        (seen, *result, infos), (observation, *expected, told) = env.step(actions), plain.step(actions)
-        np.testing.assert_equal(result, expected)
-        check(seen, env.observation_space, names, observation, told["action_mask"])
+        check(seen, env.observation_space, names, observation, plain_infos["action_mask"])
         if mode == AutoresetMode.DISABLED:
-            over = expected[1] | expected[2]
-            again = {"reset_mask": over} if over.any() else {}
-            (seen, infos), (observation, told) = env.reset(options=again), plain.reset(options=again)
-        if "final_obs" in told:
-            final, ended = infos.pop("final_obs"), ended + told["_final_obs"].sum()
-            check(final, env.observation_space, names, told.pop("final_obs"), told["final_info"]["action_mask"])
+            (seen, infos), (observation, plain_infos) = env.reset(), plain.reset()
+        actions = plain.legal_sample()
+        (seen, *result, infos), (observation, *expected, plain_infos) = env.step(actions), plain.step(actions)
+        np.testing.assert_equal(result, expected)
+        if "final_obs" in plain_infos:
+            final, ended = infos.pop("final_obs"), ended + plain_infos["_final_obs"].sum()
+            check(
+                final,
+                env.observation_space,
+                names,
+                plain_infos.pop("final_obs"),
+                plain_infos["final_info"]["action_mask"],
+            )
             assert (final[mask_name].any(axis=1) == (expected[2] & ~expected[1])).all()  # truncated alone
-        np.testing.assert_equal(infos, told)
+        np.testing.assert_equal(infos, plain_infos)
     assert (ended > 100) == (mode == AutoresetMode.SAME_STEP)
     assert type(gym.make_vec(env.spec)) is VectorMaskInObservation
 

@@ -1,4 +1,4 @@
-"""One seat of a round as environments: their draws, standings and ends, beside the exact rounds."""
+"""Test the environments of one seat of a round against exact results: draws, scores so far, ends and arguments."""
 
 import gymnasium as gym
 import numpy as np
@@ -7,8 +7,7 @@ from gymnasium.utils.env_checker import data_equivalence
 
 import stb_gym
 from stb_gym import ShutTheBox, Threes, strategy
-from stb_gym.rounds import TIES, Round, RoundMeter, RoundVectorEnv, opponents_of
-from stb_gym.rounds.matches import endings_of
+from stb_gym.rounds import Round, RoundMeter, RoundVectorEnv, opponents_of
 from tests.envs.test_snapshots import go_on
 from tests.measure.test_meter import first_legal, uniform
 
@@ -49,25 +48,6 @@ def test_draws_have_the_chances_of_the_opponents():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("players", [2, 5])
-def test_the_chances_of_the_opponents_are_those_of_the_rounds(players, ties):
-    rules = Round(SMALL, players, ties)
-    lineup = ["random", "approximation", "optimal", "threes-only", "take-all"][:players]
-    evaluation = rules.evaluate(lineup)
-    for seat in range(players):
-        opponents = opponents_of(rules, seat, [*lineup[:seat], *lineup[seat + 1 :]])
-        turn = evaluation.played[seat].chances[opponents.row] * rules.scores_so_far.takes_lead[opponents.row]
-        chances = opponents.holder_chances[0][rules.scores_so_far.next_row[opponents.row]]
-        ends = np.einsum("c,ct,ctk->k", opponents.chance, turn, chances)
-        exact = np.zeros(players + 1)
-        for (holders, _), chance in endings_of(evaluation).items():
-            exact[len(holders)] += chance * (seat in holders)
-        assert ends[1:] == pytest.approx(exact[1:], abs=1e-12)
-        assert exact @ opponents.share == pytest.approx(evaluation.seats[seat], abs=1e-12)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("mode", ["NextStep", "SameStep"])
 def test_rounds_win_as_often_as_the_meter_says(mode):
     envs = RoundVectorEnv("threes", 2**12, players=3, opponents="random", ties="nobody", autoreset_mode=mode)
@@ -75,11 +55,11 @@ def test_rounds_win_as_often_as_the_meter_says(mode):
     new = np.zeros(envs.num_envs, bool)
     for _ in range(20):
         observation, reward, over, _, infos = envs.step(envs.legal_sample())
-        told = infos.get("final_info", infos)
+        ends = infos.get("final_info", infos)
         if mode == "SameStep":
             new = over
             assert (infos["final_obs"][:, -3:] == before[:, -3:]).all()
-        assert (reward[over] == envs.opponents.share[told["holders"][over]]).all()
+        assert (reward[over] == envs.opponents.share[ends["holders"][over]]).all()
         assert (observation[~new, -3:] == before[~new, -3:]).all()
         won += reward[over].tolist()
         before, new = observation, over
@@ -124,7 +104,7 @@ def test_rounds_that_end_before_the_players_turn_are_not_drawn():
     ],
     ids=str,
 )
-def test_rounds_begin_at_the_standing_in_the_options(options, seen):
+def test_rounds_begin_at_the_scores_so_far_in_the_options(options, seen):
     env, envs = both(players=4)
     singles = np.array([env.reset(seed=seed, options=options)[0] for seed in range(20)])
     for observations in (singles, envs.reset(seed=0, options=options)[0]):
@@ -211,14 +191,7 @@ def test_new_opponents_play_as_if_there_had_been_no_others():
     assert gym.make(BOX, seat=1).spec.reward_threshold == pytest.approx(0.5020060531)
 
 
-def test_a_round_has_no_rewards_by_score_and_no_objective():
-    for env in both():
-        assert not hasattr(env, "rewards")
-        assert not hasattr(env, "objective")
-        assert env.turn.illegal == env.illegal
-
-
-# What is shown, and what goes on
+# Illegal actions, afterstates and rendering
 
 
 def test_an_illegal_action_wins_nothing_even_against_the_worst_lead():
@@ -228,7 +201,7 @@ def test_an_illegal_action_wins_nothing_even_against_the_worst_lead():
     assert (reward, over, info["holders"], info["final_score"], info["illegal_action"]) == (0, True, 0, 30, True)
 
 
-def test_afterstates_keep_the_standing_before_the_dice():
+def test_afterstates_put_the_scores_so_far_before_the_dice():
     env, envs = both(players=3)
     env.reset(seed=0, options={"points": 4, "roll": [1, 3, 6], "lead": 9, "after": 1})
     assert [(row[0], *row[-4:]) for row in env.afterstates()[2].tolist()] == [
@@ -240,7 +213,7 @@ def test_afterstates_keep_the_standing_before_the_dice():
     assert (env.find_states(observation) == envs.states).all()
 
 
-def test_what_a_player_sees_is_shown(snapshot):
+def test_the_scores_so_far_are_rendered(snapshot):
     for env in both(players=3, render_mode="ansi"):
         env.reset(seed=0, options={"lead": 9, "holders": 1, "after": 1})
         assert np.ravel(env.render())[0].splitlines()[0] == snapshot

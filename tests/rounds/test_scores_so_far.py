@@ -53,7 +53,6 @@ def test_scores_so_far_that_cannot_occur_are_refused(scores_so_far, error):
     [
         (ScoresSoFar(), "nobody has a score, none play after you"),
         (ScoresSoFar(after=1), "nobody has a score, 1 plays after you"),
-        (ScoresSoFar(8, 1, 2), "1 player leads with 8 points, 2 play after you"),
         (ScoresSoFar(0, 3, 1), "3 players lead with 0 points, 1 plays after you"),
         (ScoresSoFar(-1, 1), "1 player leads with the moon, none play after you"),
     ],

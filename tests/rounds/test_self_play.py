@@ -1,4 +1,4 @@
-"""All seats of many rounds at once: whose turn it is, what they see, and what they win, beside the exact rounds."""
+"""Test the environment of all seats of many rounds: turn order, observations and wins, against exact rounds."""
 
 import numpy as np
 import pytest
@@ -34,7 +34,7 @@ def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
 @pytest.mark.slow
 @pytest.mark.parametrize("shut_wins", [False, True])
 @pytest.mark.parametrize("ties", TIES)
-def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
+def test_all_scores_and_illegal_actions_win_by_the_tie_rule(ties, shut_wins):
     rules, count = Round(SMALL, 4, ties, shut_wins), 200
     illegal_state = len(rules.scores_so_far.scores)
     drawn = np.random.default_rng(0).integers(illegal_state + 1, size=(count, 4))
@@ -50,7 +50,7 @@ def test_any_scores_and_forfeits_win_what_they_should(ties, shut_wins):
         going_on = np.setdiff1d(going_on, ended)
     assert len(going_on) == 0
     if shut_wins:
-        ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # who comes after a perfect score does not play
+        ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # nobody plays after a perfect score
         drawn[ended] = illegal_state
     leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn < illegal_state)
     number = np.maximum(leads.sum(axis=1, keepdims=True), 1)
@@ -78,7 +78,7 @@ def test_seats_see_what_the_environment_of_one_seat_shows():
     assert (observation[mask, -3:] == [31, 0, 2]).all()
 
 
-def test_a_forfeit_leaves_the_standing_and_wins_nothing(snapshot):
+def test_an_illegal_action_leaves_the_lead_and_wins_nothing(snapshot):
     envs = SelfPlayVectorEnv("threes", 2, players=2, render_mode="ansi")
     envs.reset(seed=0, options={"points": 0, "dice": 1})
     observation, _, over, _, infos = envs.step(np.array([4, 0]))

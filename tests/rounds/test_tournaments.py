@@ -97,7 +97,6 @@ def test_rounding_does_not_add_up():
     ("arguments", "error"),
     [
         ((NINE, []), "players"),
-        ((NINE, ["random"] * 101), "players"),
         ((NINE, ["random"], "last-to"), "end of a tournament"),
         ((NINE, ["random"], "out-at", 0), "limit"),
         ((NINE, ["random"], "out-at", 10, "both"), "ties"),
