@@ -6,7 +6,7 @@ import warnings
 import gymnasium as gym
 import pytest
 from gymnasium.envs.registration import EnvSpec
-from gymnasium.utils.env_checker import check_env, data_equivalence
+from gymnasium.utils.env_checker import check_env
 from gymnasium.utils.env_match import check_environments_match
 from gymnasium.vector import AutoresetMode
 
@@ -96,9 +96,7 @@ def test_many_games_look_like_gymnasiums_own_vector_environment(identity, mode):
         assert getattr(env, attribute) == getattr(theirs, attribute)
     assert env.metadata == theirs.metadata
     assert env.num_envs == theirs.num_envs == COUNT
-    for answer, other in zip(steps(env), steps(native(identity, mode)), strict=True):
-        assert data_equivalence(answer, other)
-        observation, *step, _ = answer
+    for observation, *step, _ in steps(env):
         assert env.observation_space.contains(observation)
         if step:
             assert [(array.shape, array.dtype.kind) for array in step] == [((COUNT,), kind) for kind in "fbb"]

@@ -113,13 +113,12 @@ def same_infos(ours, theirs):
 def test_all_answers_are_those_of_gymnasiums_own_environment(name, mode, limit):
     pair = Pair(name, mode, objective="shut" if name == THREES else "score", max_episode_steps=limit)
     pair.ask(lambda env: env.reset())
-    seen = np.zeros(3)
+    num_ended = 0
     for _ in range(100):
         actions = pair.actions()
-        _, _, terminated, truncated, infos = pair.ask(lambda env, actions=actions: env.step(actions))
+        _, _, terminated, truncated, _ = pair.ask(lambda env, actions=actions: env.step(actions))
         ended = terminated | truncated
-        illegal = infos.get("final_info", infos).get("illegal_action", np.zeros(1))
-        seen += [terminated.sum(), truncated.sum(), illegal.sum()]
+        num_ended += ended.sum()
         if mode == AutoresetMode.DISABLED and ended.any():
             with pytest.raises(RuntimeError, match="reset_mask"):
                 pair.native.step(actions)
@@ -131,11 +130,7 @@ def test_all_answers_are_those_of_gymnasiums_own_environment(name, mode, limit):
             assert (infos["_action_mask"] == their_infos["_action_mask"]).all()
             assert (infos["action_mask"][ended] == their_infos["action_mask"][ended]).all()
             assert (infos["action_mask"] == pair.native.action_masks()).all()
-    steps = limit or 99
-    assert seen[0] > 0
-    assert seen[1] > 0 or steps > 3
-    assert seen[1] == 0 or steps <= pair.native.stepper.longest
-    assert seen[2] > 0 or steps == 1
+    assert num_ended > 20
 
 
 # Dice

@@ -1,61 +1,42 @@
 """Test the environment of all seats of many rounds: turn order, observations and wins, against exact rounds."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
 from stb_gym import Threes
-from stb_gym.rounds import TIES, Play, Round, RoundEnv, RoundVectorEnv, ScoresSoFar, SelfPlayVectorEnv
+from stb_gym.rounds import TIES, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
 from tests import every
-from tests.rounds.agents import as_agent
 
 SMALL = Threes(dice=2, faces=4, free_face=1)
 
 
-@pytest.mark.parametrize(
-    ("ties", "shut_wins"), every(3, [("split", False), ("all-win", True), ("nobody", False)], pytest.mark.slow)
-)
-def test_perfect_seats_win_as_often_as_they_should(ties, shut_wins):
-    solution = Round(SMALL, 3, ties, shut_wins).solve()
-    agent = as_agent(SMALL, lambda tables, at: np.eye(tables.num_actions)[solution.policy(at)])
-    envs = SelfPlayVectorEnv(SMALL, 8000, players=3, ties=ties, shut_wins=shut_wins)
-    observation, infos = envs.reset(seed=1)
-    wins = np.full((envs.num_envs, 3), np.nan)  # of the first rounds
-    while np.isnan(wins).any():
-        actions = agent(observation, infos["action_mask"].view(bool)).argmax(axis=1)
-        observation, rewards, _, _, infos = envs.step(actions)
+@pytest.mark.parametrize(("ties", "shut_wins"), every(5, [*product(TIES, [True, False])], pytest.mark.slow))
+def test_every_turn_changes_the_lead_and_the_last_one_wins_by_the_tie_rule(ties, shut_wins):
+    envs = SelfPlayVectorEnv(SMALL, 200, players=4, ties=ties, shut_wins=shut_wins)
+    envs.reset(seed=1)
+    envs.action_space.seed(1)
+    ranked = [*envs.round.scores_so_far.scores.tolist(), "nobody has a score"]
+    rounds = [[] for _ in range(200)]  # the final scores so far, None after an illegal action
+    for step in range(60):
+        _, rewards, over, _, infos = envs.step(envs.legal_sample() if step % 4 else envs.action_space.sample())
         assert not rewards.any()
-        if "wins" in infos:
-            assert not infos["wins"][~infos["_wins"]].any()
-            new = infos["_wins"] & np.isnan(wins[:, 0])
-            wins[new] = infos["wins"][new]
-    assert wins.mean(axis=0) == pytest.approx(solution.seats, abs=4 * wins.std() / len(wins) ** 0.5)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("shut_wins", [False, True])
-@pytest.mark.parametrize("ties", TIES)
-def test_all_scores_and_illegal_actions_win_by_the_tie_rule(ties, shut_wins):
-    rules, count = Round(SMALL, 4, ties, shut_wins), 200
-    illegal_state = len(rules.scores_so_far.scores)
-    drawn = np.random.default_rng(0).integers(illegal_state + 1, size=(count, 4))
-    drawn[:20] = illegal_state
-    play, going_on, wins = Play(rules, count), np.arange(count), np.zeros((count, 4))
-    for seat in range(4):
-        for number in going_on:
-            before = [int(rules.scores_so_far.scores[place]) for place in drawn[number, :seat] if place < illegal_state]
-            lead = min(before, default=None)
-            assert play.scores_so_far(number) == ScoresSoFar(lead, before.count(lead), 3 - seat)
-        ended, won = play.end_turns(going_on, drawn[going_on, seat])
-        wins[ended] = won
-        going_on = np.setdiff1d(going_on, ended)
-    assert len(going_on) == 0
-    if shut_wins:
-        ended = (drawn == 0).cumsum(axis=1).cumsum(axis=1) > 1  # nobody plays after a perfect score
-        drawn[ended] = illegal_state
-    leads = (drawn == drawn.min(axis=1, keepdims=True)) & (drawn < illegal_state)
-    number = np.maximum(leads.sum(axis=1, keepdims=True), 1)
-    share = {"split": leads / number, "all-win": leads, "nobody": leads & (number == 1)}[ties]
-    assert (wins == share).all()
+        final, ended = infos.get("final_info"), infos.get("_wins", np.zeros(200, bool))
+        assert not ended[~over].any()
+        for number in np.flatnonzero(over):
+            scores = rounds[number]
+            scores.append(None if final["illegal_action"][number] else int(final["final_score"][number]))
+            best = min((score for score in scores if score is not None), default=ranked[-1])
+            holders = scores.count(best)
+            assert ended[number] == (len(scores) == 4 or (shut_wins and best == 0))
+            if ended[number]:
+                share = {"split": 1 / max(holders, 1), "all-win": 1, "nobody": holders == 1}[ties]
+                wins = [share * (score == best) for score in scores]
+                assert infos["wins"][number].tolist() == [*wins, *[0] * (4 - len(scores))]
+                rounds[number] = []
+            else:
+                assert envs.observed[number].tolist() == [ranked.index(best), holders, 3 - len(scores)]
 
 
 def test_seats_see_what_the_environment_of_one_seat_shows():
