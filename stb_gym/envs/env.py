@@ -34,8 +34,8 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
 
     Args:
         game: the name of a game, or a rules object.
-        objective: what is rewarded at the end: "score" or another name that `stb_gym.solve` takes, an `Objective`, or a
-            function from final scores [T] to utilities [T].
+        objective: the goal rewarded at the end: "score" or another name that `stb_gym.solve` takes, an `Objective`, or
+            a function from final scores [T] to utilities [T].
         illegal: an illegal action ends the turn with the worst score and reward there is ("end"), or raises ("raise").
         render_mode: "ansi" for text, "rgb_array" for a picture, "human" for a window, or None.
         observation_dtype: a NumPy type of integers or floats for observations. The default suits networks that do not
@@ -168,7 +168,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         afterstate = int(stepper.afterstates(state, action))
         if self.illegal == "raise" and afterstate == stepper.illegal_afterstate:
             raise ValueError(f"action {action} is illegal at {stepper.describe(state)}")
-        # Of 64 random bits, the remainder favours low throws by less than throws / 2**64.
+        # The remainder of 64 random bits makes low throws more likely, by less than throws / 2**64.
         throw = self.np_random.bit_generator.random_raw() % stepper.num_throws
         reached = int(stepper.states(afterstate, throw))
         self._last = state, self.throw, action, True, afterstate, reached
@@ -186,7 +186,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         return stepper.observe(reached), reward, True, False, self._info(int(stepper.scores[score]), is_illegal)
 
     def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:
-        """Return the info of a step or a reset: the same keys in all of them, as recorders of play need."""
+        """Return the info of a step or a reset, always with the same keys, because recorders of play need that."""
         mask = self.stepper.masks(self.state)
         return {"action_mask": mask, "final_score": final_score, "illegal_action": illegal_action}
 

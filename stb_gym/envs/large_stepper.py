@@ -30,7 +30,7 @@ class LargeStepper(Stepper):
 
         afterstate = number of dice << bits | board        state = case << bits | board
 
-    The start board is met on the first throw of a turn only, which may allow other moves.
+    The first throw of a turn may allow other moves. The start board occurs only then.
 
     Args:
         game: the rules.
@@ -65,7 +65,7 @@ class LargeStepper(Stepper):
         self._case_of_throw[illegal_dice] = self._end + 1
         self._dice = np.array([*dice_of_case, 0, illegal_dice])
 
-        # By case on later throws, then by case on the first throw: which actions are moves.
+        # Which actions are moves: a row per case on later throws, then a row per case on the first throw.
         case_of_move = first_case[box.dice] + box.roll
         self._is_move = np.zeros((2 * len(self._dice), self.num_actions), np.bool_)
         self._is_move[case_of_move, box.action] = box.later

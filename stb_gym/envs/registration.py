@@ -95,7 +95,7 @@ make_turn.metadata = make_masked.metadata = TurnEnv.metadata  # type: ignore[att
 
 
 def _supplies(stepper: str | None) -> dict[str, Any]:
-    """Return the arguments of an environment that are not the user's."""
+    """Return the arguments of an environment that this module supplies."""
     return {"stepper": partial(stepper_of, kind=stepper), "renderer": TurnRenderer, "threshold": threshold_of}
 
 
@@ -189,7 +189,7 @@ def masked_id(identity: str) -> str:
 
 
 def environment_of(identity: str) -> Environment:
-    """Return what an id stands for; no environment is made.
+    """Return the rules class and the arguments of an id, without making an environment.
 
     Args:
         identity: an id such as "stb_gym/ShutTheBox-v0"; "MODULE:ID" imports the module first, as in `gym.make`.

@@ -91,8 +91,8 @@ class Stepper(ABC):
         """Return the afterstates of positions.
 
         Raises:
-            ValueError: if there is no such afterstate. Without tables, some afterstates that no turn comes to are
-                found.
+            ValueError: if there is no such afterstate. A stepper without tables also finds some unreachable
+                afterstates.
         """
 
     @abstractmethod
@@ -195,7 +195,7 @@ class TableStepper(Stepper):
         self.illegal_state = tables.num_states
         self.illegal_afterstate = tables.num_afterstates
         self.scores = tables.scores
-        # Not of vars(self): an object whose dictionary was asked for finds its attributes more slowly.
+        # Not vars(self): after a call of vars, attribute access on the object is slower.
         freeze((self.state_of_throw, self.next_afterstate, self.observation, self.action_mask))
         # A lookup in one dimension takes half as long as in two, and `item` half as long as brackets.
         self._states = self.state_of_throw.ravel()

@@ -32,7 +32,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
 
     - NEXT_STEP: the step after the end begins a new turn and ignores the action;
     - SAME_STEP: the step that ends a turn begins a new one. `final_obs` [B, O] and `final_info` hold the end: the
-      observation before the new turn, and the score. Of a game that goes on, `final_obs` is the observation that the
+      observation before the new turn, and the score. For a game that continues, `final_obs` is the observation that the
       step returns. If no turn was truncated, the `action_mask` of `final_info` is all 0 and read-only;
     - DISABLED: `reset(options={"reset_mask": mask})` begins the finished games anew; until then a step raises. The
       infos of that reset hold the masks of all games.
@@ -289,7 +289,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
                 f"actions must be {self.num_envs} integers, not shape {actions.shape} of type {actions.dtype}"
             )
         indices = actions.astype(np.int64, copy=False)
-        outside = indices.view(np.uint64) >= self.stepper.num_actions  # read so, a negative number is a large one
+        outside = indices.view(np.uint64) >= self.stepper.num_actions  # as unsigned, a negative number is large
         if np.count_nonzero(outside):  # several times faster than `any`
             raise ValueError(f"actions must be from 0 to {self.stepper.num_actions - 1}, not {actions[outside][0]}")
         return indices
