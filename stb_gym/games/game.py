@@ -46,6 +46,8 @@ class Game(ABC):
             names `progress`; the others are "dice" and "roll".
         dice: dice of the first throw, and the most that are ever thrown.
         faces: faces of every die, numbered from 1.
+        actions: a tuple of what each action does, by action index; an attribute or a property.
+        observation_high: [O] the largest value of each number in an observation, at most 255; the smallest is 0.
     """
 
     name: ClassVar[str]
@@ -57,6 +59,8 @@ class Game(ABC):
     }
     dice: int
     faces: int
+    actions: Any  # of any type, so that type checkers accept attributes and properties
+    observation_high: Any
 
     def __post_init__(self) -> None:
         """Check the fields, and turn NumPy numbers into Python numbers."""
@@ -75,11 +79,6 @@ class Game(ABC):
     def __repr__(self) -> str:
         """Return the Python expression that makes the game."""
         return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in own_rules(self).items())})"
-
-    @property
-    @abstractmethod
-    def actions(self) -> tuple[Any, ...]:
-        """What each action does, by action index."""
 
     @abstractmethod
     def start(self) -> Afterstate:
@@ -101,11 +100,6 @@ class Game(ABC):
     @abstractmethod
     def final_score(self, progress: int, /) -> int:
         """Return the points of a turn that ends with `progress`."""
-
-    @property
-    @abstractmethod
-    def observation_high(self) -> Sequence[int]:
-        """[O] the largest value of each number in an observation, at most 255; the smallest is 0."""
 
     @abstractmethod
     def observe(self, afterstate: Afterstate, roll: Roll, /) -> Sequence[int]:

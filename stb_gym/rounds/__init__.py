@@ -16,7 +16,8 @@ from stb_gym.rounds.meter import RoundMeter, RoundRegret
 from stb_gym.rounds.opponents import Opponents, opponents_of
 from stb_gym.rounds.optimal_turn import OptimalTurn
 from stb_gym.rounds.par import Departures, Par, departures, pars, shares
-from stb_gym.rounds.round import INDIFFERENT, Round, RoundSolution
+from stb_gym.rounds.round import Round, RoundSolution
+from stb_gym.rounds.rules import INDIFFERENT
 from stb_gym.rounds.scores_so_far import TIES, ScoresSoFar, ScoresSoFarTable
 from stb_gym.rounds.self_play import Play, SelfPlayVectorEnv
 from stb_gym.rounds.strategies import RoundStrategy

@@ -4,18 +4,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_integer
 from stb_gym.rounds.optimal_turn import OptimalTurn
+from stb_gym.rounds.rules import RulesOfRound
 from stb_gym.rounds.scores_so_far import ScoresSoFarTable, batches
 from stb_gym.solver import expected_visits, score_chances
-
-if TYPE_CHECKING:
-    from stb_gym.rounds.round import Round
 
 
 class Seat(NamedTuple):
@@ -85,7 +83,7 @@ class RoundEvaluation:
         played: the play of every seat, in turn order.
     """
 
-    rules: "Round"
+    rules: RulesOfRound
     played: tuple[Seat, ...]
 
     def __post_init__(self) -> None:

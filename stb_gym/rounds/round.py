@@ -19,26 +19,20 @@ with whom the player shares the lead in the end, which counts even where it does
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.checks import check_bool, check_choice, check_integer
-from stb_gym.games import Game, check_game
+from stb_gym.checks import check_integer
 from stb_gym.rounds.evaluation import RoundEvaluation, Seat, play_seat
 from stb_gym.rounds.optimal_turn import OptimalTurn
-from stb_gym.rounds.scores_so_far import ScoresSoFar, ScoresSoFarTable
+from stb_gym.rounds.rules import RulesOfRound
+from stb_gym.rounds.scores_so_far import ScoresSoFar
 from stb_gym.rounds.strategies import RoundStrategy, check_strategies, strategy_of
-from stb_gym.solver import Policy, Solution, TurnTables, compile_game
+from stb_gym.solver import Policy, Solution
 from stb_gym.tracking import tracked
-
-INDIFFERENT = {
-    "fewer": "among equally good moves, players prefer to share the lead with fewer",
-    "company": "among equally good moves, players prefer to share the lead with more",
-    "lowest": "among equally good moves, players take the lowest action",
-}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -96,8 +90,7 @@ class RoundSolution(RoundEvaluation):
         return self._turn(scores_so_far).policy(scores_so_far)
 
 
-@dataclass(frozen=True)
-class Round:
+class Round(RulesOfRound):
     """A round of several players.
 
     Args:
@@ -109,9 +102,6 @@ class Round:
             expects to share the lead with the fewest others; "company": with the most; "lowest": the lowest action,
             which also decides where that number is equal.
 
-    Attributes:
-        scores_so_far: all scores so far that the round may have.
-
     Raises:
         TypeError: if `game` is no game.
         ValueError: if a value is not allowed.
@@ -121,27 +111,6 @@ class Round:
         >>> stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
         [0.498, 0.502]
     """
-
-    game: Game
-    players: int = 2
-    ties: str = "split"
-    shut_wins: bool = False
-    indifferent: str = "fewer"
-    scores_so_far: ScoresSoFarTable = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        check_game(self.game)
-        check_bool("shut_wins", self.shut_wins)
-        check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
-        table = ScoresSoFarTable(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
-        plain = {"players": int(self.players), "shut_wins": bool(self.shut_wins)}  # NumPy's numbers have another repr
-        for name, value in {**plain, "scores_so_far": table}.items():
-            object.__setattr__(self, name, value)
-
-    @property
-    def tables(self) -> TurnTables:
-        """The arrays of the game."""
-        return self.scores_so_far.tables
 
     @lru_cache(maxsize=8, typed=True)  # noqa: B019 - equal rounds share their solution
     def solve(self) -> RoundSolution:

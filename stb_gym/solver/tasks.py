@@ -64,8 +64,8 @@ def _task_of_env(env: Any) -> Task:
         tasks = []
     if not tasks or not all(isinstance(task.game, Game) for task in tasks):
         raise TypeError(
-            f"{quoted(env)} is neither a game nor an environment of one turn: make one, such as "
-            "stb_gym.ShutTheBox() or gym.make('stb_gym/ShutTheBox-v0'); for rounds use stb_gym.rounds.RoundMeter"
+            f"{quoted(env, 40)} is neither a game nor an environment of one turn, such as stb_gym.Threes() or "
+            "gym.make('stb_gym/Threes-v0'); for rounds use stb_gym.rounds.RoundMeter"
         )
     for task in tasks:
         if task != tasks[0]:
