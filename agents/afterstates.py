@@ -35,7 +35,6 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
-    Episodes,
     Exploration,
     Float32Array,
     Learner,
@@ -104,7 +103,7 @@ class Experience(NamedTuple):
 
 
 class Afterstates(Learner):
-    """Learns the values of afterstates by temporal differences; see the module and `Learner`.
+    """A learner of afterstate values by temporal differences; see the module and `Learner`.
 
     Its environment has `afterstates` and `afterstate_space`, as those of stb_gym have. Its figures are the loss, the
     variance of the predicted effects of rolls (in units of the scaled rewards) and the learning rate.
@@ -133,11 +132,8 @@ class Afterstates(Learner):
         if not hasattr(envs, "afterstates"):
             raise ValueError("the learner `afterstates` needs an environment with the method `afterstates`")
         super().__init__(envs, settings, seed, device)
-        self._device = torch.device(device)
-        self._afterstates = envs.afterstates
         space = envs.afterstate_space  # type: ignore[attr-defined]
         self._random = np.random.default_rng([seed, 1])
-        self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
         # The first output is the value of an afterstate; the others are the effects of rolls.
         self._network = perceptron(space, settings.width, space.shape[0], 0.1, generator).to(self._device)
@@ -162,7 +158,7 @@ class Afterstates(Learner):
     def _look(self, observations: Array) -> LegalMoves:
         """Return the legal moves at observations [B, ...], each with at least one, and the best of them."""
         rows, inverse = unique_rows(observations)
-        position, action, afterstate = self._afterstates(observations[rows])
+        position, action, afterstate = self._episodes.envs.afterstates(observations[rows])  # type: ignore[attr-defined]
         value = self._values(afterstate)
         number = np.bincount(position, minlength=len(rows))
         first = number.cumsum() - number
@@ -189,7 +185,7 @@ class Afterstates(Learner):
         luck = self._luck(last.afterstate[:, -1], last.roll)
         columns = last.afterstate, luck, (targets / self._scale).astype(np.float32)
         for part in np.array_split(self._random.permutation(len(targets)), self.settings.minibatches):
-            afterstate, roll, target = (torch.as_tensor(column[part]).to(self._device) for column in columns)
+            afterstate, roll, target = (self._tensor(column[part]) for column in columns)
             outputs = self._network(afterstate)
             effect = (outputs[:, 1:] * roll).sum(dim=1) * self.settings.control_variate
             loss = (outputs[:, 0] + effect - target).square().mean()
@@ -215,7 +211,7 @@ class Afterstates(Learner):
     def _values(self, afterstates: Array) -> Float32Array:
         """Return [M] the values of afterstates [M, O + 1]; equal ones are computed once."""
         rows, inverse = unique_rows(afterstates)
-        parts = torch.as_tensor(afterstates[rows]).to(self._device).split(AT_ONCE)  # type: ignore[no-untyped-call]
+        parts = self._tensor(afterstates[rows]).split(AT_ONCE)  # type: ignore[no-untyped-call]
         values = torch.cat([self._network(part)[:, 0] for part in parts]).numpy(force=True)
         return values[inverse] * np.float32(self._scale)
 

@@ -16,19 +16,10 @@ import numpy as np
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import (
-    Array,
-    BoolArray,
-    Callback,
-    Episodes,
-    Exploration,
-    Learner,
-    State,
-)
+from agents.common import Array, BoolArray, Exploration, State
+from agents.tabular import TabularLearner
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TurnVectorEnv
-
-ROLLOUT = 16  # steps in every environment between two solutions of the estimated game
 
 
 @dataclass(frozen=True)
@@ -41,8 +32,10 @@ class CertaintyEquivalenceSettings:
     """Probability of a random legal action."""
 
 
-class CertaintyEquivalence(Learner):
-    """Estimates the dice from the rolls it has seen and plays optimally for that estimate; see `Learner`.
+class CertaintyEquivalence(TabularLearner):
+    """A learner that estimates the dice from its rolls and plays optimally for that estimate; see `Learner`.
+
+    It solves the estimated game after every rollout.
 
     Raises:
         ValueError: if the autoreset mode is not SAME_STEP, or the game is too large for tables.
@@ -60,42 +53,30 @@ class CertaintyEquivalence(Learner):
     title = "certainty equivalence"
     method = "estimate the rolls of each afterstate, play optimally for the estimate"
     source = "Kumar and Varaiya (1986)"
-    needs_tables = True
     WEIGHTS = ("_counts",)
     SAVED = ("num_steps", "_counts", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self._envs = envs
-        self._tables = tables = envs.transitions.tables
-        self._counts = np.ones(tables.num_states, np.int64)  # of the state's roll at its afterstate
-        self._random = np.random.default_rng([seed, 1])
-        self._episodes = Episodes(envs, seed)
+        self._counts = np.ones(self._tables.num_states, np.int64)  # of the state's roll at its afterstate
         self._count(envs.states)
-        self._solve()
+        self._finish_rollout()
 
-    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
-        """Play, count the rolls, and solve the estimated game after every rollout; see `Learner`."""
-        tables = self._tables
-        while self.num_steps < total_steps:
-            callback()
-            for _ in range(ROLLOUT):
-                states = self._envs.states
-                explores, fraction = self._random.random((2, len(states)))
-                pairs = tables.pair_start[states] + (fraction * tables.choices[states]).astype(np.int64)
-                random_actions, greedy = tables.pair_action[pairs], self._greedy[states]
-                actions = np.where(explores < self.settings.exploration, random_actions, greedy)
-                _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
-                self._count(tables.find_states(next_observation[terminated | truncated]))
-                self._count(self._envs.states)  # where a turn is over, of the first roll of the next one
-            self._solve()
-            self.num_steps += ROLLOUT * self._envs.num_envs
+    def _step(self) -> None:
+        tables, states = self._tables, self._envs.states
+        explores, fraction = self._random.random((2, len(states)))
+        pairs = tables.pair_start[states] + (fraction * tables.choices[states]).astype(np.int64)
+        random_actions, greedy = tables.pair_action[pairs], self._greedy[states]
+        actions = np.where(explores < self.settings.exploration, random_actions, greedy)
+        _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
+        self._count(tables.find_states(next_observation[terminated | truncated]))
+        self._count(self._envs.states)  # where a turn is over, of the first roll of the next one
 
     def _count(self, states: IntArray) -> None:
         """Count the rolls at states [K]."""
         self._counts += np.bincount(states, minlength=len(self._counts))
 
-    def _solve(self) -> None:
+    def _finish_rollout(self) -> None:
         """Solve the estimated game: value iteration is exact after as many sweeps as a turn has rolls."""
         tables, counts = self._tables, self._counts
         probability = counts / np.bincount(tables.state_origin, counts)[tables.state_origin]
@@ -115,4 +96,4 @@ class CertaintyEquivalence(Learner):
     def load_state_dict(self, state: State) -> None:
         """See `Stored`."""
         super().load_state_dict(state)
-        self._solve()
+        self._finish_rollout()

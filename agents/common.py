@@ -65,7 +65,7 @@ def _stored(value: Any) -> Any:
 
 
 class Learner(Stored, ABC):
-    """An agent that learns by playing a vector environment.
+    """An agent that learns by playing a vector environment in SAME_STEP mode.
 
     The attributes of the class say what the learner is and what it needs; `agents.registry.LEARNERS` lists all classes.
 
@@ -105,10 +105,14 @@ class Learner(Stored, ABC):
     WEIGHTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
-        del envs, seed, device  # of use to the subclasses
         self.settings = settings
         self.num_steps = 0
         self.figures: dict[str, float] = {}
+        self._episodes = Episodes(envs, seed)
+        self._device = torch.device(device)
+
+    def _tensor(self, array: Any) -> torch.Tensor:
+        return torch.as_tensor(array, device=self._device)
 
     @classmethod
     def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:

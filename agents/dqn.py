@@ -28,7 +28,6 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
-    Episodes,
     Float32Array,
     Learner,
     Share,
@@ -180,11 +179,9 @@ class DQN(Learner):
 
     def __init__(self, envs: VectorEnv, settings: DQNSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self.device = torch.device(device)
-        self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        self._network = self.make_network(space, settings.width, actions, 0.1, self._random).to(self.device)
+        self._network = self.make_network(space, settings.width, actions, 0.1, self._random).to(self._device)
         self._target_network = deepcopy(self._network)
         self._optimizer = torch.optim.Adam(self._network.parameters(), fused=True)
         self._replay = Replay(settings.replay_size, space, actions)
@@ -239,11 +236,7 @@ class DQN(Learner):
         self.figures = {"loss": loss.item()}
 
     def _q_values(self, observations: Array) -> torch.Tensor:
-        q_values: torch.Tensor = self._network(self._tensor(observations))
-        return q_values
-
-    def _tensor(self, array: Array) -> torch.Tensor:
-        return torch.as_tensor(array, device=self.device)
+        return self._network(self._tensor(observations))
 
     @torch.no_grad()
     def act(self, observations: Array, masks: BoolArray) -> IntArray:

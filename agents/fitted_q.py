@@ -42,7 +42,6 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
-    Episodes,
     Exploration,
     Float32Array,
     FloatArray,
@@ -236,7 +235,7 @@ def linked_moves(move: IntArray, outcome: IntArray, moves: int) -> IntArray:
 
 
 class FittedQ(Learner):
-    """Learns the values of actions by neural fitted Q iteration; see the module and `Learner`.
+    """A learner of action values by neural fitted Q iteration; see the module and `Learner`.
 
     Its figures are the loss, the learning rate and the number of distinct moves.
 
@@ -260,17 +259,14 @@ class FittedQ(Learner):
 
     def __init__(self, envs: VectorEnv, settings: FittedQSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self._device = torch.device(device)
         self._random = np.random.default_rng([seed, 1])
-        self._episodes = Episodes(envs, seed)
         generator = torch.Generator().manual_seed(seed)
         space, actions = envs.single_observation_space, self._episodes.actions
-        network = self.make_network(space, settings.width, actions, 0.1, generator)
-        self._network = network.to(self._device)
+        self._network = self.make_network(space, settings.width, actions, 0.1, generator).to(self._device)
         self._optimizer = torch.optim.Adam(self._network.parameters(), eps=1e-5, fused=True)
-        self._positions = PositionIndex(self._episodes.observation[0], self._episodes.actions)
+        self._positions = PositionIndex(self._episodes.observation[0], actions)
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
-        self._model = EmpiricalModel(self._episodes.actions)
+        self._model = EmpiricalModel(actions)
         self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
         self._scale = float(np.finfo(np.float32).tiny)
 
@@ -321,10 +317,9 @@ class FittedQ(Learner):
             drawn = self._random.choice(len(self._model.moves), batch_size, replace=False, shuffle=False)
             position, action = np.divmod(self._model.moves[drawn], self._episodes.actions)
             distinct, row = np.unique(position, return_inverse=True)
-            q = self._network(torch.as_tensor(self._positions.observations[distinct]).to(self._device))
+            q = self._network(self._tensor(self._positions.observations[distinct]))
             self._value(distinct, q.numpy(force=True))
-            target = torch.as_tensor(targets[drawn]).to(self._device)
-            loss = (q[row, action] - target).square().mean()
+            loss = (q[row, action] - self._tensor(targets[drawn])).square().mean()
             self._optimizer.param_groups[0]["lr"] = learning_rate
             self._optimizer.zero_grad()
             loss.backward()
@@ -338,8 +333,7 @@ class FittedQ(Learner):
     @torch.no_grad()
     def _q(self, observations: Array) -> Float32Array:
         """Return [B, A] the values of actions, divided by the scale."""
-        q: torch.Tensor = self._network(torch.as_tensor(observations).to(self._device))
-        return q.numpy(force=True)
+        return self._network(self._tensor(observations)).numpy(force=True)
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""

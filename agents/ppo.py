@@ -17,7 +17,7 @@ References:
     Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", 2020.
 """
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -28,7 +28,6 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
-    Episodes,
     Float32Array,
     Learner,
     Share,
@@ -158,12 +157,10 @@ class PPO(Learner):
 
     def __init__(self, envs: VectorEnv, settings: PPOSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self.device = torch.device(device)
-        self._episodes = Episodes(envs, seed)
         self._random = torch.Generator().manual_seed(seed)
         space, width, actions = envs.single_observation_space, settings.width, self._episodes.actions
-        self._actor = self.make_network(space, width, actions, 0.01, self._random).to(self.device)
-        self._critic = self.make_network(space, width, 1, 1.0, self._random).to(self.device)
+        self._actor = self.make_network(space, width, actions, 0.01, self._random).to(self._device)
+        self._critic = self.make_network(space, width, 1, 1.0, self._random).to(self._device)
         self._networks = torch.nn.ModuleDict({"actor": self._actor, "critic": self._critic})
         self._optimizer = torch.optim.Adam(self._networks.parameters(), fused=True)
 
@@ -221,7 +218,7 @@ class PPO(Learner):
         settings = self.settings
         self._optimizer.param_groups[0]["lr"] = settings.learning_rate * remaining
         for _ in range(settings.epochs):
-            order = torch.randperm(len(samples.row), generator=self._random).to(self.device)
+            order = torch.randperm(len(samples.row), generator=self._random).to(self._device)
             for indices in order.chunk(settings.minibatches):
                 minibatch = Samples(*(column.index_select(0, indices) for column in samples))
                 loss, figures = self._loss(rows, minibatch, settings.entropy_weight * remaining)
@@ -251,9 +248,6 @@ class PPO(Learner):
         clipped = ((ratio - 1).abs() > settings.clip_range).float().mean()
         figures = {"objective": objective, "value_error": value_error, "entropy": entropy, "clipped": clipped}
         return loss, figures
-
-    def _tensor(self, array: Any) -> torch.Tensor:
-        return torch.as_tensor(array, device=self.device)
 
     @torch.no_grad()
     def act(self, observations: Array, masks: BoolArray) -> IntArray:

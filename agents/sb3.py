@@ -88,8 +88,7 @@ class NormalisedLayers(BaseFeaturesExtractor):
 
     def forward(self, observations: torch.Tensor) -> torch.Tensor:
         """Return [B, width] features for observations [B, ...]."""
-        features: torch.Tensor = self.layers(observations)
-        return features
+        return self.layers(observations)
 
 
 class SB3Learner(Learner):
@@ -99,6 +98,7 @@ class SB3Learner(Learner):
 
     Attributes:
         model: the library's model, which its method `save` writes to a file.
+        policy: the policy of the model, with all its networks.
         figures: what the library logs of its last update.
     """
 
@@ -110,31 +110,24 @@ class SB3Learner(Learner):
     SAVED = ("num_steps", "policy")
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
-        super().__init__(envs, settings, seed, device)
+        self.settings = settings  # without the episodes of `Learner`, as the library steps the environment
+        self.num_steps = 0
+        self.figures = {}
         self.model = self.make_model(envs, seed, device)
+        self.policy = self.model.policy
 
     @abstractmethod
     def make_model(self, envs: Any, seed: int, device: str) -> Any:
         """Return a model that has learned nothing yet."""
 
-    @property
-    def policy(self) -> torch.nn.Module:
-        """The policy of the model, with all its networks."""
-        policy: torch.nn.Module = self.model.policy
-        return policy
-
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
         """See `Learner`."""
-
-        def before_rollout() -> None:
-            self._count_steps()
-            callback()
-
         steps = total_steps - self.num_steps
-        self.model.learn(steps, _BeforeRollout(before_rollout), log_interval=None, reset_num_timesteps=False)
-        self._count_steps()
+        self.model.learn(steps, _BeforeRollout(self, callback), log_interval=None, reset_num_timesteps=False)
+        self.read_log()
 
-    def _count_steps(self) -> None:
+    def read_log(self) -> None:
+        """Update the number of steps and the figures."""
         self.num_steps = self.model.num_timesteps
         logged = self.model.logger.name_to_value
         self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
@@ -147,14 +140,15 @@ class SB3Learner(Learner):
 
 
 class _BeforeRollout(BaseCallback):
-    """Calls a function before every rollout."""
+    """A callback that updates the figures of a learner and calls a function before every rollout."""
 
-    def __init__(self, function: Callable[[], None]):
+    def __init__(self, learner: SB3Learner, callback: Callback):
         super().__init__()
-        self._function = function
+        self._learner, self._callback = learner, callback
 
     def _on_rollout_start(self) -> None:
-        self._function()
+        self._learner.read_log()
+        self._callback()
 
     def _on_step(self) -> bool:
         return True

@@ -4,6 +4,7 @@ They use the rules of moves to number the entries of their table. They know neit
 the solver's values.
 """
 
+from abc import abstractmethod
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,6 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
-    Episodes,
     Exploration,
     Learner,
 )
@@ -44,7 +44,35 @@ class MonteCarloSettings:
     """Environments that are stepped at once."""
 
 
-class QLearning(Learner):
+class TabularLearner(Learner):
+    """A learner that uses the tables of a game: it plays rollouts of ROLLOUT steps in every environment."""
+
+    needs_tables = True
+
+    def __init__(self, envs: TurnVectorEnv, settings: Any, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
+        self._envs = envs
+        self._tables = envs.transitions.tables
+        self._random = np.random.default_rng([seed, 1])
+
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
+        """See `Learner`."""
+        while self.num_steps < total_steps:
+            callback()
+            for _ in range(ROLLOUT):
+                self._step()
+            self.num_steps += ROLLOUT * self._envs.num_envs
+            self._finish_rollout()
+
+    @abstractmethod
+    def _step(self) -> None:
+        """Act in every environment and learn from it."""
+
+    def _finish_rollout(self) -> None:
+        """Learn at the end of a rollout; do nothing by default."""
+
+
+class QLearning(TabularLearner):
     """Q-learning with a table (Watkins and Dayan, "Q-learning", 1992).
 
     The table holds the value of each action at each state. After a step with a reward,
@@ -69,14 +97,12 @@ class QLearning(Learner):
     title = "tabular Q-learning"
     method = "Q-learning with a table"
     source = "Watkins and Dayan (1992)"
-    needs_tables = True
     WEIGHTS = ("_table",)
     SAVED: ClassVar[tuple[str, ...]] = ("num_steps", "_table", "_updates", "_random", "_episodes")
 
     def __init__(self, envs: TurnVectorEnv, settings: QLearningSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self._envs = envs
-        self._tables = tables = envs.transitions.tables
+        tables = self._tables
         entries = self._entries_of_pairs()
         size = int(entries.max()) + 1
         # Pairs [S, K]: the legal actions of each state. Where a state has fewer than K, the row ends with a dummy.
@@ -86,23 +112,12 @@ class QLearning(Learner):
         self._entries = np.append(entries, size)[pairs]
         self._table = np.append(np.zeros(size), np.finfo(np.float64).min)
         self._updates = np.zeros(size, np.int64)
-        self._random = np.random.default_rng([seed, 1])
-        self._episodes = Episodes(envs, seed)
 
     def _entries_of_pairs(self) -> IntArray:
         """Return [E] the entry of the table for each pair, which is a state with a legal action."""
         return np.arange(len(self._tables.pair_afterstate))
 
-    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
-        """Play and learn; see `Learner`."""
-        while self.num_steps < total_steps:
-            callback()
-            for _ in range(ROLLOUT):
-                self._step()
-            self.num_steps += ROLLOUT * self._envs.num_envs
-
     def _step(self) -> None:
-        """Act in every environment and learn from it."""
         states = self._envs.states
         entries = self._entries[states]
         column = self._table[entries].argmax(axis=1)
@@ -177,6 +192,6 @@ class MonteCarlo(QLearning):
         self._length += 1
         reward, terminated, truncated, _, _ = self._episodes.step(self._actions[states, column])
         ended = np.flatnonzero(terminated | truncated)
-        row, place = np.nonzero(np.arange(len(self._visited))[:, None] < self._length[ended])
-        self._update(self._visited[row, ended[place]], reward[ended[place]])
+        row, column = np.nonzero(np.arange(len(self._visited))[:, None] < self._length[ended])
+        self._update(self._visited[row, ended[column]], reward[ended[column]])
         self._length[ended] = 0
