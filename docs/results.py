@@ -4,7 +4,7 @@ The tables go into the pages of PAGES. `docs/conf.py` writes the page of curves.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from agents.registry import LEARNERS
 from docs.pictures import draw, draw_curves
+from docs.written import markdown
 from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
@@ -243,12 +244,6 @@ def models_table(results: pd.DataFrame) -> str:
         for games, (regret, illegal, unparsable) in zip(means.index, means.to_numpy(), strict=True)
     )
     return markdown(["games", "regret", "illegal mass", "unparsable mass"], rows)
-
-
-def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
-    """Return a Markdown table; the first `left` columns are aligned left, the others right."""
-    alignment = ["---"] * left + ["---:"] * (len(header) - left)
-    return "\n".join(f"| {' | '.join(row)} |" for row in (header, alignment, *rows))
 
 
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:

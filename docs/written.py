@@ -12,7 +12,7 @@ import inspect
 import io
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import redirect_stdout
 from importlib import import_module
 from pathlib import Path
@@ -41,11 +41,9 @@ def environment(game: str) -> str:
 
 def hardness(game: str = "") -> str:
     """Return a table of the hardness of the environments of a game, or of all games; large boxes are left out."""
-    lines = [
-        "| id | % left after 1 step | 2 steps | 3 steps | hori&shy;zon | deci&shy;sions | cover&shy;age | dice "
-        "| mean gap | 1 / gaps |",
-        "| --- |" + " ---: |" * 9,
-    ]
+    header = ["id", "% left after 1 step", "2 steps", "3 steps", "hori&shy;zon", "deci&shy;sions", "cover&shy;age"]
+    header += ["dice", "mean gap", "1 / gaps"]
+    rows = []
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES.get(game, known.rules)]
     for identity in ids:
         env = gym.make(identity)
@@ -54,11 +52,11 @@ def hardness(game: str = "") -> str:
         found = stb_gym.hardness(env)
         left = 100 * np.append(found.shares[:-1], [0, 0, 0])[:3]  # the last of them is 0
         shares = ["0" if share == 0 else f"{share:.2g}" if share >= 0.001 else "<0.001" for share in left]
-        cells = [f"`{identity.partition('/')[2].removesuffix('-v0')}`", *shares, found.effective_horizon]
+        cells = [f"`{identity.partition('/')[2].removesuffix('-v0')}`", *shares, str(found.effective_horizon)]
         cells += [f"{found.decisions:,}", f"{found.coverage:.0%}", f"{found.dice_share:.0%}"]
         cells += [f"{found.mean_gap:.2f}", f"{found.reciprocal_gaps:.0f}"]
-        lines.append(f"| {' | '.join(map(str, cells))} |")
-    return "\n".join(lines)
+        rows.append(cells)
+    return markdown(header, rows)
 
 
 def rounds(_: str = "") -> str:
@@ -87,11 +85,11 @@ def summary(identity: str) -> str:
 
 def table_of_ids(ids: list[str]) -> str:
     """Return a table of ids with their arguments and the mean reward of perfect play."""
-    lines = ["| id | arguments | mean reward of the best play |", "| --- | --- | ---: |"]
+    rows = []
     for identity in ids:
         given = [f"`{name}={value!r}`" for name, value in gym.spec(identity).kwargs.items() if name != "game"]
-        lines.append(f"| `{identity}` | {' '.join(given)} | {gym.make(identity).spec.reward_threshold:.6f} |")
-    return "\n".join(lines)
+        rows.append([f"`{identity}`", " ".join(given), f"{gym.make(identity).spec.reward_threshold:.6f}"])
+    return markdown(["id", "arguments", "mean reward of the best play"], rows, left=2)
 
 
 def names(listed: str) -> str:
@@ -134,8 +132,7 @@ def agents(_: str = "") -> str:
     """Return a table of the agents in the README and their regrets, best first."""
     rows = re.findall(r"^\| (\S.*?) \| ([\d.]+)( \(.*?\))? \|", README.read_text(), re.MULTILINE)
     rows.sort(key=lambda row: float(row[1]))
-    lines = [f"| {name} | {regret} |" for name, regret, _ in rows]
-    return "\n".join(["| agent | points lost in a turn |", "| --- | ---: |", *lines])
+    return markdown(["agent", "points lost in a turn"], ([name, regret] for name, regret, _ in rows))
 
 
 def commands(_: str = "") -> str:
@@ -187,6 +184,12 @@ def written(page: str) -> str:
     """
     page = with_pictures(BLOCK.sub(lambda block: WRITERS[block[1]](block[2].strip()), page))
     return SITE_LINK.sub(r'<a href="\2">\1</a>', page)
+
+
+def markdown(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
+    """Return a Markdown table; the first `left` columns are aligned left, the others right."""
+    alignment = ["---"] * left + ["---:"] * (len(header) - left)
+    return "\n".join(f"| {' | '.join(row)} |" for row in (header, alignment, *rows))
 
 
 def with_pictures(page: str) -> str:
