@@ -202,8 +202,7 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def interquartile_mean(values: FloatArray) -> FloatArray:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    mean: FloatArray = trim_mean(values, 0.25)
-    return mean
+    return trim_mean(values, 0.25)
 
 
 def bootstrap_interval(values: FloatArray) -> FloatArray:

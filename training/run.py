@@ -41,8 +41,8 @@ FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz",
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
 IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
-    "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan, "shut_probability": math.nan,
-    "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
+    "regret": math.nan, "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan,
+    "shut_probability": math.nan, "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
 }  # fmt: skip
 
 
@@ -308,7 +308,6 @@ class _Training:
         result = {"finished": finished, **row}
         if self.self_play is None:
             greedy = self._measure_turn()
-            row |= {"regret": greedy["regret"]}
             row |= {name: greedy.get(name, default) for name, default in IN_CURVE.items()}
             result |= {"greedy": greedy}
         else:

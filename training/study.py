@@ -35,7 +35,7 @@ def run_study(
         options: options of `training.run.train`.
 
     Returns:
-        Why runs failed, by folder.
+        The reason of each failure, by folder.
 
     Raises:
         ImportError: if there is no Ray.

@@ -43,7 +43,7 @@ class PlainFittedQ(FittedQ):
 
 
 class ScaledEpisodes(Episodes):
-    """Divides rewards by the largest absolute reward."""
+    """Episodes whose rewards are divided by the largest absolute reward."""
 
     def step(self, action: IntArray) -> Transition:
         """See `Episodes`."""
@@ -89,7 +89,7 @@ CHANGES: dict[tuple[str, str], type[Learner]] = {
 
 
 def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv.gz")) -> None:
-    """Train what the file does not have yet.
+    """Run the trainings that the file lacks.
 
     Args:
         seeds: How many seeds of each change to train.

@@ -52,7 +52,7 @@ CHANGES = (  # pairs of agents that differ in masks, in a bonus for exploration,
 
 
 def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagnoses.csv.gz")) -> None:
-    """Train what the file does not have yet, and diagnose it.
+    """Run and diagnose the trainings that the file lacks.
 
     Args:
         seeds: How many seeds of each agent and task to train.

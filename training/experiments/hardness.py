@@ -70,7 +70,7 @@ def within_families(results: pd.DataFrame) -> pd.DataFrame:
 
 
 def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
-    """Train what the file does not have yet.
+    """Run the trainings that the file lacks.
 
     Args:
         seeds: How many seeds of each learner and task to train.

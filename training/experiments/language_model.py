@@ -32,22 +32,21 @@ class Transformer(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.character = torch.nn.Embedding(len(CHARACTERS), WIDTH)
-        self.place = torch.nn.Embedding(LONGEST, WIDTH)
+        self.position = torch.nn.Embedding(LONGEST, WIDTH)
         layer = torch.nn.TransformerEncoderLayer(WIDTH, HEADS, 4 * WIDTH, 0.0, batch_first=True, norm_first=True)
         self.layers = torch.nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
         self.scores = torch.nn.Linear(WIDTH, len(CHARACTERS))
 
     def forward(self, text: torch.Tensor) -> torch.Tensor:
-        """Return the scores of the next character at every place."""
+        """Return the scores of the next character at every position."""
         length = text.shape[1]
         mask = torch.nn.Transformer.generate_square_subsequent_mask(length)
-        seen = self.character(text) + self.place(torch.arange(length))
-        scores: torch.Tensor = self.scores(self.layers(seen, mask, is_causal=True))
-        return scores
+        embedded = self.character(text) + self.position(torch.arange(length))
+        return self.scores(self.layers(embedded, mask, is_causal=True))
 
 
 def train(games: int, seed: int) -> list[float]:
-    """Train a model on games of perfect play; return its exact regret, and how it fails."""
+    """Train a model on games of perfect play; return its exact regret, its illegal mass and its unparsable mass."""
     torch.set_num_threads(1)
     torch.manual_seed(seed)
     text = TextGame(ShutTheBox())
@@ -62,8 +61,8 @@ def train(games: int, seed: int) -> list[float]:
     played = RegretMeter(text.game).sample(lambda seen, masks: best.policy[tables.find_states(seen)], games, seed)
     examples_played = choices.searchsorted(played.state[tables.choices[played.state] > 1])
     characters = encode(examples)[examples_played]
-    place = torch.arange(LONGEST)
-    is_answer = ((place >= lengths(prompts)[:, None]) & (place <= lengths(examples)[:, None]))[examples_played]
+    position = torch.arange(LONGEST)
+    is_answer = ((position >= lengths(prompts)[:, None]) & (position <= lengths(examples)[:, None]))[examples_played]
 
     model = Transformer()
     optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
@@ -102,7 +101,7 @@ def answered(model: Transformer, prompts: Sequence[str]) -> list[str]:
 
 
 def language_model(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/language_model.csv.gz")) -> None:
-    """Train what the file does not have yet.
+    """Run the trainings that the file lacks.
 
     Args:
         seeds: How many seeds to train for each number of games.

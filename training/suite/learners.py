@@ -25,22 +25,22 @@ class RepositoryAgent:
     """
 
     def __init__(self, algorithm: str, env: TaskEnv, seed: int):
-        self._algorithm, self._task, self._seed = algorithm, env.task, seed
-        self._env = env
+        self._algorithm, self._env, self._seed = algorithm, env, seed
         self._learner: Any = None
         self._random = np.random.default_rng(seed)
 
     def learn(self, steps: int) -> None:
         """Learn for the steps of a budget."""
-        if LEARNERS[self._algorithm].needs_tables and not fits(self._task.game):
+        task = self._env.task
+        if LEARNERS[self._algorithm].needs_tables and not fits(task.game):
             return
         variant = next(name for name, number in BUDGETS.items() if number == steps)
         preset = read_preset(self._algorithm, None, variant)
         del preset["steps"]
         settings = make_settings(self._algorithm, preset)
-        config = Config(self._algorithm, self._task.env, self._task.arguments, settings, steps, self._seed)
+        config = Config(self._algorithm, task.env, task.arguments, settings, steps, self._seed)
         envs = config.make_envs()
-        if not self._task.masked:
+        if not task.masked:
             envs = AllLegal(envs) if hasattr(envs, "num_envs") else self._env
         self._learner = config.make_learner(envs)
         self._learner.learn(steps)

@@ -29,7 +29,7 @@ def sweep(
     workers: int = 1,
     ray: Sequence[str] | None = None,
 ) -> pd.DataFrame:
-    """Train and measure what a results file does not have yet; results are added to it as trainings end.
+    """Run the trainings that a results file lacks; their measurements are added to it as they end.
 
     Args:
         agent: one of `agents.registry.LEARNERS`, or a function as MODULE:NAME. It is called with an environment and a
@@ -59,8 +59,7 @@ def maker_of(agent: str) -> Callable[..., Any]:
         ValueError: if there is no such agent.
     """
     if ":" in agent:
-        made: Callable[..., Any] = imported(agent, "the agent")
-        return made
+        return imported(agent, "the agent")
     check_choice("agent", agent, [*LEARNERS, "MODULE:NAME"])
     return partial(RepositoryAgent, agent)
 

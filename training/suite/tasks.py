@@ -24,15 +24,15 @@ class SuiteTask(TrainingTask):
     """A task of the protocol: single turns.
 
     Attributes:
-        masked: whether the agent learns which actions are legal. Without masks all seem to be, and one that is not ends
-            the turn with the worst score.
+        masked: whether the agent gets masks of legal actions. Otherwise every action is reported as legal, and an
+            illegal one ends the turn with the worst score.
     """
 
     masked: bool = True
 
     def make(self) -> "TaskEnv":
         """Return the environment of the task."""
-        return TaskEnv(self)
+        return TaskEnv(self) if self.masked else UnmaskedTaskEnv(self)
 
     def measure(self, agent: Any) -> Measured:
         """Measure an agent: exactly, or by sampled turns with exact losses if the game is too large for tables."""
@@ -55,34 +55,43 @@ TASKS = {
 
 
 def all_legal(info: dict[str, Any]) -> dict[str, Any]:
-    """Say in an info, and in that of turns that ended, that all actions are legal."""
+    """Replace the masks of an info, and those of its `final_info`, by masks in which every action is legal."""
     for each in (info, info.get("final_info", {})):
         if "action_mask" in each:
             each["action_mask"] = np.ones_like(each["action_mask"])
     return info
 
 
+class Unmasked:
+    """A mixin of wrappers that reports every action as legal."""
+
+    env: Any
+
+    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        """Begin turns."""
+        observation, info = self.env.reset(seed=seed, options=options)
+        return observation, all_legal(info)
+
+    def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take actions."""
+        *transition, info = self.env.step(action)
+        return (*transition, all_legal(info))
+
+    def action_masks(self) -> Any:
+        """Return [A] or [B, A] masks in which every action is legal."""
+        return np.ones_like(self.env.unwrapped.action_masks())
+
+
 class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
-    """The environment of a task. Without masks it reports every action as legal."""
+    """The environment of a task."""
 
     def __init__(self, task: SuiteTask):
         super().__init__(gym.make(task.env, **task.arguments))
         self.task = task
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin a turn."""
-        observation, info = self.env.reset(seed=seed, options=options)
-        return observation, info if self.task.masked else all_legal(info)
-
-    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        """Take an action."""
-        *transition, info = self.env.step(action)
-        return (*transition, info if self.task.masked else all_legal(info))
-
     def action_masks(self) -> Any:
         """Return [A] which actions are legal, as sb3-contrib asks for them."""
-        masks = self.unwrapped.action_masks()  # type: ignore[attr-defined]
-        return masks if self.task.masked else np.ones_like(masks)
+        return self.unwrapped.action_masks()  # type: ignore[attr-defined]
 
     def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """Return a vector environment of the same task, which is much faster, in the autoreset mode SAME_STEP."""
@@ -90,22 +99,12 @@ class TaskEnv(gym.Wrapper[Any, Any, Any, Any]):
         return envs if self.task.masked else AllLegal(envs)
 
 
-class AllLegal(gym.vector.VectorWrapper):
-    """Says that all actions are legal; other attributes are those of the vector environment."""
+class UnmaskedTaskEnv(Unmasked, TaskEnv):
+    """The environment of a task without masks: it reports every action as legal."""
+
+
+class AllLegal(Unmasked, gym.vector.VectorWrapper):
+    """A vector environment that reports every action as legal; other attributes are those of the wrapped one."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.env, name)
-
-    def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin turns."""
-        observations, infos = self.env.reset(seed=seed, options=options)
-        return observations, all_legal(infos)
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Take an action in every environment."""
-        *transitions, infos = self.env.step(actions)
-        return (*transitions, all_legal(infos))
-
-    def action_masks(self) -> Any:
-        """Return [B, A] that all actions are legal."""
-        return np.ones_like(self.env.action_masks())  # type: ignore[attr-defined]
