@@ -6,7 +6,6 @@ In the end curve.csv, apart from the seconds, and what was learned must equal th
 Processes are forked, so that they need not import the libraries again.
 """
 
-import argparse
 import multiprocessing
 import random
 import shutil
@@ -19,6 +18,7 @@ from typing import Any
 
 from agents.registry import LEARNERS
 from stb_gym.console import say
+from training.commands import run_command
 from training.run import Run
 from training.train import main as train
 
@@ -37,7 +37,7 @@ REFUSED = 2  # exit status
 
 
 def begin(kind: str, folder: Path) -> Any:
-    """Start or continue a training in a folder, which is made."""
+    """Make a folder if necessary, and start or continue a training in it."""
     folder.mkdir(exist_ok=True)
     process = FORK.Process(target=run, args=(kind, folder))
     process.start()
@@ -45,14 +45,14 @@ def begin(kind: str, folder: Path) -> Any:
 
 
 def run(kind: str, folder: Path) -> None:
-    """Train in a process of its own, and write what it says to a file in the folder."""
+    """Train in this process, and write its messages to a file in the folder."""
     again = "--overwrite" if kind == "stable-baselines3" else "--resume"
     with (folder / "errors").open("a", buffering=1) as sys.stderr:
         sys.exit(train([*KINDS[kind].split(), "--tiles", "5", "--measurements", "20", "--out", str(folder), again]))
 
 
 def end(process: Any, seconds: float | None = None) -> int:
-    """Wait for a training, and kill it after some seconds; return its exit status."""
+    """Wait for a training, kill it after some seconds, and return its exit status."""
     try:
         process.join(seconds)
     finally:
@@ -62,7 +62,7 @@ def end(process: Any, seconds: float | None = None) -> int:
 
 
 def result(folder: Path) -> list[Any]:
-    """Return the measurements and what was learned of the only run in a folder."""
+    """Return whether the only run in a folder is finished, its curve, and the bytes of its weights and policies."""
     (path,) = (path for path in folder.iterdir() if path.is_dir())
     found, files = Run(path), (path / "weights.pt", path / "policies.npz")
     finished = found.result()["finished"] and not (path / "checkpoint.pt").exists()
@@ -102,28 +102,32 @@ def disturb(kind: str, folder: Path, seconds: float) -> tuple[str, int]:
     return f"left alone, status {status}" if status else "", kills
 
 
-def main() -> int:
-    """Run the command; return 1 if a result differs from an undisturbed one."""
-    parser = argparse.ArgumentParser(prog="tests.soak", description=__doc__.partition("\n")[0])
-    parser.add_argument("--kills", type=int, default=50, help="how many kills of every kind of run")
-    parser.add_argument("--minutes", type=float, default=60.0, help="how long at most")
-    parser.add_argument("--seed", type=int, default=0, help="seed of the random moments")
-    options = parser.parse_args()
-    random.seed(options.seed)
+def soak(*, kills: int = 50, minutes: float = 60.0, seed: int = 0) -> int:
+    """Kill trainings at random moments, continue them and compare the results.
+
+    Args:
+        kills: How many times to kill every kind of run.
+        minutes: How long to go on at most.
+        seed: Seed of the random moments.
+
+    Returns:
+        1 if a result differs from an undisturbed one.
+    """
+    random.seed(seed)
     out = Path(tempfile.mkdtemp(prefix="soak-"))
-    latest, failures = time.monotonic() + 60 * options.minutes, 0
+    latest, failures = time.monotonic() + 60 * minutes, 0
     undisturbed = {kind: alone(kind, out / kind) for kind in KINDS}
-    kills = dict.fromkeys(KINDS, 0)
-    while min(kills.values()) < options.kills and time.monotonic() < latest:
-        kind = min(kills, key=kills.__getitem__)
+    killed = dict.fromkeys(KINDS, 0)
+    while min(killed.values()) < kills and time.monotonic() < latest:
+        kind = min(killed, key=killed.__getitem__)
         expected, seconds = undisturbed[kind]
         folder = Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=out))
-        failure, killed = disturb(kind, folder, seconds)
+        failure, times = disturb(kind, folder, seconds)
         if not failure and result(folder) != expected:
             failure = "its result differs from that of an undisturbed training"
-        kills[kind] += killed
+        killed[kind] += times
         failures += bool(failure)
-        say(f"{kind}: {kills[kind]} kills; {folder.name}: {failure or 'identical'}")
+        say(f"{kind}: {killed[kind]} kills; {folder.name}: {failure or 'identical'}")
         if not failure:
             shutil.rmtree(folder)
     if not failures:
@@ -132,4 +136,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("tests.soak", soak))

@@ -41,7 +41,7 @@ def missing(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_a_learner_has_all_that_it_needs(name):
+def test_a_learner_is_complete(name):
     assert missing(name) == []
 
 

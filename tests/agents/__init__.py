@@ -8,13 +8,13 @@ BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 
 
 def make(env=BOX, num_envs=64, **options):
-    """Return environments, of five tiles if nothing else is said."""
+    """Return environments; boxes have five tiles by default."""
     rules = {"tiles": 5} if env == BOX else {}
     return gym.make_vec(env, num_envs, autoreset_mode="SameStep", **{**rules, **options})
 
 
 def regret_of(learner, game):
-    """Return the exact regret of the best actions of a learner."""
+    """Return the exact regret of the greedy policy of a learner."""
     return RegretMeter(game)(learner.act).regret
 
 

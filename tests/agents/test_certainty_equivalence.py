@@ -70,8 +70,3 @@ def test_it_estimates_the_dice_that_are_rolled_not_those_of_the_rules():
     value = np.bincount(tables.state_origin, probability * optimal_values(tables, probability))[tables.start]
     assert abs(value - solve(ShutTheBox(tiles=5, dice=1)).afterstate_utilities[tables.start]) > 1
     assert learner.figures["estimated_value"] == pytest.approx(value, abs=0.15)
-
-
-def test_what_it_cannot_learn_from_is_refused():
-    with pytest.raises(ValueError, match="needs the tables of a game"):
-        learner_of(rules={"tiles": 18})

@@ -19,7 +19,7 @@ def learner(envs=None, seed=0, **changes):
 
 
 def transitions(seed, size, positions=30):
-    """Random transitions: every move has few next positions, and rewards have few values."""
+    """Return random transitions: every move has few next positions, and rewards have few values."""
     random = np.random.default_rng(seed)
     position, action = random.integers(1, positions, size), random.integers(ACTIONS, size=size)
     following = (position * 7 + action * 3 + random.integers(3, size=size)) % positions

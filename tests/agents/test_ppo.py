@@ -71,7 +71,7 @@ def test_actions_are_drawn_with_their_probabilities_and_the_best_is_the_likelies
     assert (learner.act(*seen) == chances.argmax(axis=1)).all()
 
 
-def test_a_truncated_episode_is_worth_its_last_observation(monkeypatch):
+def test_a_truncated_episode_has_the_value_of_its_last_observation(monkeypatch):
     learner = learner_of(max_episode_steps=1)
     seen = {}
 

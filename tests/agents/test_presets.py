@@ -71,7 +71,7 @@ def test_a_configuration_follows_the_preset_of_its_task(tables):
         (("monte-carlo", ENV, {}), "steps should be a valid integer, not None"),
     ],
 )
-def test_what_is_not_allowed_is_named(tables, arguments, message):
+def test_errors_name_the_wrong_argument(tables, arguments, message):
     with pytest.raises(ValueError, match=message) as raised:
         configure(*arguments)
     assert "\n" not in str(raised.value)
@@ -81,7 +81,6 @@ def test_what_is_not_allowed_is_named(tables, arguments, message):
     ("entries", "message"),
     [
         ({"num_envs": 0}, "num_envs should be greater than 0, not 0"),
-        ({"num_envs": 2.0}, "num_envs should be a valid integer, not 2.0"),
         ({"exploration": "0.1"}, "exploration should be a valid number, not '0.1'"),
         ({"exploration": float("nan")}, "exploration should be"),
         ({"exploratoin": 0.1}, r"unknown setting 'exploratoin': .*; did you mean exploration\?"),
@@ -105,14 +104,12 @@ def test_a_configuration_survives_json():
     [
         ({"steps": "3"}, "steps should be a valid integer, not '3'"),
         ({"steps": 0}, "steps should be greater than or equal to 1, not 0"),
-        ({"seed": -1}, "seed should be greater than or equal to 0, not -1"),
         ({"seed": 2**32}, "seed should be less than"),
         ({"arguments": []}, "arguments should be a valid dictionary"),
         ({"algorithm": ["ppo"]}, r"unknown algorithm \['ppo'\]"),
         ({"env": "os:path"}, "unknown environment 'os:path'"),
         ({"more": 1}, "unknown entry 'more'"),
         ({"opponents": "naive"}, "a round needs both opponents and players"),
-        ({"players": 2}, "a round needs both opponents and players"),
         ({"opponents": "naive", "players": 1}, "players should be greater than or equal to 2"),
         (
             {"opponents": "naive", "players": 2, "arguments": {"objective": "shut"}},
@@ -120,14 +117,14 @@ def test_a_configuration_survives_json():
         ),
     ],
 )
-def test_files_are_checked_strictly(change, message):
+def test_entries_are_checked_strictly(change, message):
     entries = configure("ppo", ENV, {}, steps=9).to_json()
     with pytest.raises(ValueError, match=message) as raised:
         Config.from_json(entries | change)
     assert "\n" not in str(raised.value)
 
 
-def test_only_learners_that_can_play_rounds_do():
+def test_algorithms_that_cannot_play_rounds_are_refused():
     with pytest.raises(ValueError, match="unknown algorithm for rounds 'q-learning': allowed are ppo, dqn"):
         configure("q-learning", ENV, {}, steps=9, opponents="naive", players=2)
 
@@ -158,7 +155,7 @@ def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(a
 
 
 @pytest.mark.parametrize("algorithm", tomllib.loads(SPACES.read_text()))
-def test_searched_settings_are_settings(algorithm):
+def test_search_ranges_are_allowed_settings(algorithm):
     space = tomllib.loads(SPACES.read_text())[algorithm]
     names = {field.name for field in fields(LEARNERS[algorithm].settings_class)}
     assert space.keys() <= names

@@ -46,7 +46,7 @@ def test_stock_agents_learn_as_if_they_were_not_measured(name, steps):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_they_are_measured_as_they_play(name):
+def test_act_returns_the_actions_that_the_library_predicts(name):
     learner = learner_of(name)
     masks = {"action_masks": SEEN[1]} if learner.uses_masks else {}
     greedy, _ = learner.model.predict(SEEN[0], deterministic=True, **masks)
@@ -56,7 +56,7 @@ def test_they_are_measured_as_they_play(name):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_their_weights_are_stored(name):
+def test_weights_survive_a_state_dict(name):
     learner, other = learner_of(name), learner_of(name, seed=4)
     assert (learner.act(*SEEN) != other.act(*SEEN)).any()
     other.load_state_dict(learner.state_dict())

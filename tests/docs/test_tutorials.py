@@ -30,10 +30,6 @@ def test_docstring_and_page_have_the_command(path):
     assert find_spec(path.stem) is None  # the script would shadow a module of the same name
 
 
-def test_number_of_tutorials():
-    assert len(TUTORIALS) == 11
-
-
 @pytest.mark.nightly
 def test_the_example_of_the_readme(capsys, tmp_path, monkeypatch):
     code, *_ = [block.code for block in blocks_of(README) if block.language == "python"]

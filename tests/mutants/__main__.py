@@ -1,6 +1,5 @@
 """Plant mistakes in the library one at a time, and count those that the tests catch: `python -m tests.mutants`."""
 
-import argparse
 import os
 import re
 import shutil
@@ -18,6 +17,7 @@ from tqdm import tqdm
 
 from tests import ROOT
 from tests.mutants.mistakes import Mutant, mutants_of, sample
+from training.commands import run_command
 
 # Each package uses only those before it, so only its own tests and those of later packages can catch its mistakes.
 LIBRARY = ("games", "output", "solver", "large", "envs", "measure", "rounds", "plots", "terminal", "explorer", "cli")
@@ -32,25 +32,27 @@ LONGEST = {QUICK: 600, LONG: 1800}  # seconds of processor time that the tests o
 NO_TESTS = 5  # the exit status of pytest if no test of the files has these marks
 
 
-def main() -> int:
-    """Run the command; return 1 if a survivor is unexplained."""
-    parser = argparse.ArgumentParser(
-        prog="tests.mutants",
-        description="Plant mistakes in the library one at a time, and count those that the tests catch. A mistake with "
-        "a line in results.tsv is not tried again, so an interrupted run goes on where it was.",
-        formatter_class=argparse.ArgumentDefaultsHelpFormatter,
-    )
-    parser.add_argument("number", type=int, nargs="?", default=320, help="how many mistakes to plant")
-    parser.add_argument("--seed", type=int, default=0, help="the same number and seed plant the same mistakes")
-    parser.add_argument("--packages", default=",".join(LIBRARY + LABORATORY), help="where to plant them")
-    parser.add_argument("--workers", type=int, default=1, help="how many mistakes to try at a time")
-    options = parser.parse_args()
-    packages = options.packages.split(",")
-    modules = [path for name in packages for path in modules_of(name) if path.name not in PICTURES]
-    mutants = sample((mutant for path in modules for mutant in mutants_of(path)), options.number, options.seed)
+def plant(
+    number: int = 320, /, *, seed: int = 0, packages: str = ",".join(LIBRARY + LABORATORY), workers: int = 1
+) -> int:
+    """Plant mistakes in the library one at a time, and count those that the tests catch.
+
+    A mistake with a line in results.tsv is not tried again, so the same command continues an interrupted run.
+
+    Args:
+        number: How many mistakes to plant.
+        seed: The same number and seed plant the same mistakes.
+        packages: Where to plant them.
+        workers: How many mistakes to try at a time.
+
+    Returns:
+        1 if a survivor is unexplained.
+    """
+    modules = [path for name in packages.split(",") for path in modules_of(name) if path.name not in PICTURES]
+    mutants = sample((mutant for path in modules for mutant in mutants_of(path)), number, seed)
     results = dict(line.split("\t") for line in RESULTS.read_text().splitlines())
     if todo := [mutant for mutant in mutants if mutant.name not in results]:
-        try_all(todo, options.workers, results)
+        try_all(todo, workers, results)
     return report(mutants, results)
 
 
@@ -147,4 +149,4 @@ def report(mutants: list[Mutant], results: dict[str, str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_command("tests.mutants", plant, None, "the same command continues"))

@@ -43,94 +43,94 @@ OTHER = {**dict(BOTH_WAYS), **{other: one for one, other in BOTH_WAYS}, **ONE_WA
 SEEDED = {"seed", "self.seed", "default_rng", "SeedSequence", "manual_seed"}
 
 
-def _with(state: ast.AST, **changes: Any) -> ast.AST:
-    """Return a copy of a state with other fields."""
-    other = copy(state)
+def _with(node: ast.AST, **changes: Any) -> ast.AST:
+    """Return a copy of a node with other fields."""
+    other = copy(node)
     for name, value in changes.items():
         setattr(other, name, value)
     return other
 
 
-def operators(state: ast.AST) -> Iterator[Change]:
+def operators(node: ast.AST) -> Iterator[Change]:
     """`a + b` becomes `a - b`, unless texts, lists or types are added."""
-    if isinstance(state, ast.BinOp | ast.AugAssign) and type(state.op) in OTHER:
-        sides = [state.left, state.right] if isinstance(state, ast.BinOp) else [state.value]
+    if isinstance(node, ast.BinOp | ast.AugAssign) and type(node.op) in OTHER:
+        sides = [node.left, node.right] if isinstance(node, ast.BinOp) else [node.value]
         if all(_may_be_number(side) for side in sides):
-            yield state, _with(state, op=OTHER[type(state.op)]())
+            yield node, _with(node, op=OTHER[type(node.op)]())
 
 
-def _may_be_number(state: ast.expr) -> bool:
-    if isinstance(state, ast.Constant):
-        return not isinstance(state.value, str | None)
-    name = ast.unparse(state).split("[")[0].split(".")[-1].strip("_")
+def _may_be_number(node: ast.expr) -> bool:
+    if isinstance(node, ast.Constant):
+        return not isinstance(node.value, str | None)
+    name = ast.unparse(node).split("[")[0].split(".")[-1].strip("_")
     is_class = (name[:1].isupper() and not name.isupper()) or isinstance(getattr(builtins, name, None), type)
-    return not is_class and not isinstance(state, ast.JoinedStr | ast.List)
+    return not is_class and not isinstance(node, ast.JoinedStr | ast.List)
 
 
-def bounds(state: ast.AST) -> Iterator[Change]:
+def bounds(node: ast.AST) -> Iterator[Change]:
     """`a < b` becomes `a <= b`, and `a == b` becomes `a != b`."""
-    if isinstance(state, ast.Compare):
-        for place, op in enumerate(state.ops):
-            yield state, _with(state, ops=[*state.ops[:place], OTHER[type(op)](), *state.ops[place + 1 :]])
+    if isinstance(node, ast.Compare):
+        for place, op in enumerate(node.ops):
+            yield node, _with(node, ops=[*node.ops[:place], OTHER[type(op)](), *node.ops[place + 1 :]])
 
 
-def signs(state: ast.AST) -> Iterator[Change]:
+def signs(node: ast.AST) -> Iterator[Change]:
     """`-a` becomes `a`."""
-    if isinstance(state, ast.UnaryOp) and isinstance(state.op, ast.USub):
-        yield state, state.operand
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
+        yield node, node.operand
 
 
-def axes(state: ast.AST) -> Iterator[Change]:
+def axes(node: ast.AST) -> Iterator[Change]:
     """`axis=0` becomes `axis=1` and the other way round, `[:, None]` becomes `[None, :]`, and `a.T` becomes `a`."""
-    match state:
+    match node:
         case ast.keyword(arg="axis" | "dim", value=(ast.Constant(value=int()) | ast.UnaryOp(op=ast.USub())) as axis):
             yield axis, ast.Constant(1 if ast.unparse(axis) == "0" else 0)
         case ast.Subscript(slice=ast.Tuple(elts=[first, second])) if ast.Slice in {type(first), type(second)}:
-            yield state, _with(state, slice=ast.Tuple([second, first]))
+            yield node, _with(node, slice=ast.Tuple([second, first]))
         case ast.Attribute(attr="T"):
-            yield state, state.value
+            yield node, node.value
 
 
-def masks(state: ast.AST) -> Iterator[Change]:
+def masks(node: ast.AST) -> Iterator[Change]:
     """`~mask` becomes `mask`, `where(mask, a, b)` becomes `where(mask, b, a)`, `any` becomes `all`, `max` `min`."""
-    match state:
+    match node:
         case ast.UnaryOp(op=ast.Invert()):
-            yield state, state.operand
+            yield node, node.operand
         case ast.Call(func=ast.Attribute(attr="where"), args=[mask, one, other]):
-            yield state, _with(state, args=[mask, other, one])
+            yield node, _with(node, args=[mask, other, one])
         case ast.Name(id=name) if name in OTHER:
-            yield state, ast.Name(OTHER[name])
+            yield node, ast.Name(OTHER[name])
         case ast.Attribute(attr=name) if name in OTHER:
-            yield state, _with(state, attr=OTHER[name])
+            yield node, _with(node, attr=OTHER[name])
 
 
-def seeds(state: ast.AST) -> Iterator[Change]:
+def seeds(node: ast.AST) -> Iterator[Change]:
     """A seed becomes `None`, so it is lost, or 0, so it has no effect."""
-    if isinstance(state, ast.Call):
-        function = ast.unparse(state.func).split(".")[-1]
-        arguments = [(function, value) for value in state.args] + [(each.arg, each.value) for each in state.keywords]
+    if isinstance(node, ast.Call):
+        function = ast.unparse(node.func).split(".")[-1]
+        arguments = [(function, value) for value in node.args] + [(each.arg, each.value) for each in node.keywords]
         for name, value in arguments:
             if name in SEEDED or ast.unparse(value) in SEEDED:
                 yield from ((value, ast.Constant(lost)) for lost in (None, 0))
 
 
-def constants(state: ast.AST) -> Iterator[Change]:
+def constants(node: ast.AST) -> Iterator[Change]:
     """`n` becomes `n + 1`, and `True` becomes `False`."""
-    if isinstance(state, ast.Constant) and isinstance(state.value, bool | int | float):
-        yield state, ast.Constant(not state.value if isinstance(state.value, bool) else state.value + 1)
+    if isinstance(node, ast.Constant) and isinstance(node.value, bool | int | float):
+        yield node, ast.Constant(not node.value if isinstance(node.value, bool) else node.value + 1)
 
 
-def arguments(state: ast.AST) -> Iterator[Change]:
+def arguments(node: ast.AST) -> Iterator[Change]:
     """`f(a, b)` becomes `f(b, a)`."""
-    if isinstance(state, ast.Call):
-        for place, (one, other) in enumerate(pairwise(state.args)):
+    if isinstance(node, ast.Call):
+        for place, (one, other) in enumerate(pairwise(node.args)):
             if not any(isinstance(each, ast.Starred) for each in (one, other)):
-                yield state, _with(state, args=[*state.args[:place], other, one, *state.args[place + 2 :]])
+                yield node, _with(node, args=[*node.args[:place], other, one, *node.args[place + 2 :]])
 
 
-def conditions(state: ast.AST) -> Iterator[Change]:
+def conditions(node: ast.AST) -> Iterator[Change]:
     """A condition always holds or never: of `if a`, of `b if a else c`, of `while a`; or `a and b` becomes `a`."""
-    match state:
+    match node:
         case ast.If(test=test) | ast.IfExp(test=test):
             yield from ((test, ast.Constant(value)) for value in (True, False))
         case ast.While(test=test):
@@ -140,14 +140,14 @@ def conditions(state: ast.AST) -> Iterator[Change]:
         case ast.BoolOp(values=values):
             for place in range(len(values)):
                 rest = [*values[:place], *values[place + 1 :]]
-                yield state, _with(state, values=rest) if len(rest) > 1 else rest[0]
+                yield node, _with(node, values=rest) if len(rest) > 1 else rest[0]
         case ast.UnaryOp(op=ast.Not()):
-            yield state, state.operand
+            yield node, node.operand
 
 
-def statements(state: ast.AST) -> Iterator[Change]:
+def statements(node: ast.AST) -> Iterator[Change]:
     """A line is forgotten: a call, an addition, an error, an attribute or entry that is set."""
-    match state:
+    match node:
         case (
             ast.Expr(value=ast.Call())
             | ast.AugAssign()
@@ -156,7 +156,7 @@ def statements(state: ast.AST) -> Iterator[Change]:
             | ast.Break()
             | ast.Assign(targets=[ast.Attribute() | ast.Subscript()])
         ):
-            yield state, ast.Pass()
+            yield node, ast.Pass()
 
 
 KINDS: dict[str, Callable[[ast.AST], Iterator[Change]]] = {
@@ -185,9 +185,9 @@ def mutants_of(module_file: Path) -> Iterator[Mutant]:
     path, module = module_file.relative_to(ROOT).as_posix(), module_file.read_bytes()
     begins = [0, *accumulate(map(len, module.splitlines(keepends=True)))]
     names: Counter[str] = Counter()
-    for place, state in _pieces(ast.parse(module), path):
+    for place, node in _pieces(ast.parse(module), path):
         for kind, changes in KINDS.items():
-            for old, new in changes(state):
+            for old, new in changes(node):
                 before, after = ast.unparse(old), ast.unparse(new)
                 if before == after:  # both arguments that are swapped are the same
                     continue
@@ -204,12 +204,12 @@ def mutants_of(module_file: Path) -> Iterator[Mutant]:
                 )
 
 
-def _pieces(state: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
-    """Yield the states in which a mistake can be planted, each with the function or class it is in.
+def _pieces(node: ast.AST, place: str) -> Iterator[tuple[str, ast.AST]]:
+    """Yield the nodes in which a mistake can be planted, each with the function or class it is in.
 
     Annotations, decorators, f-strings and `strict=True` are left as they are.
     """
-    for field, value in ast.iter_fields(state):
+    for field, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
             is_strict = isinstance(child, ast.keyword) and child.arg == "strict"
             if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr) or is_strict:

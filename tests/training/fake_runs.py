@@ -16,16 +16,13 @@ MEASURED = ("illegal_mass", "value", "agreement", "agreement_by_visits", "shut_p
 
 def fake_run(folder, policies, algorithm="q-learning", **options):
     """Write a run on five tiles whose policy after 0, 1000, 2000 ... steps is the strategy of that name."""
-    folder.mkdir(parents=True)
-    config = configure(algorithm, ENV, {"tiles": 5}, **{"steps": 2000, **options})
-    (folder / "config.json").write_text(json.dumps({"format": FORMAT, **config.to_json()}))
     saved = {1000 * at: strategy(GAME, name) for at, name in enumerate(policies)}
     rows = []
     for steps, policy in saved.items():
         evaluation = evaluate(GAME, policy)
         numbers = {"regret": evaluation.regret} | {name: getattr(evaluation, name) for name in MEASURED}
         rows.append({"steps": steps, "seconds": steps / 100, **numbers, "train/loss": 0.5})
-    pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)
+    _write(folder, rows, algorithm, **options)
     save_policy(folder / "policy.npz", GAME, policy)
     save_policies(folder / "policies.npz", GAME, saved)
     return folder
@@ -42,9 +39,14 @@ def fake_runs(folder):
 
 def fake_round(folder, gains):
     """Write a run in rounds of two players whose largest gain is measured after 0, 1000, 2000 ... steps."""
-    folder.mkdir(parents=True)
-    config = configure("ppo", ENV, {"tiles": 5}, steps=2000, opponents="league", players=2)
-    (folder / "config.json").write_text(json.dumps({"format": FORMAT, **config.to_json()}))
     rows = [{"steps": 1000 * at, "seconds": 60.0, "gain": gain, "gain_1": gain / 2} for at, gain in enumerate(gains)]
-    pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)
+    _write(folder, rows, "ppo", opponents="league", players=2)
     return folder
+
+
+def _write(folder, rows, algorithm, **options):
+    """Write the configuration and the curve of a run of 2000 steps."""
+    folder.mkdir(parents=True)
+    config = configure(algorithm, ENV, {"tiles": 5}, **{"steps": 2000, **options})
+    (folder / "config.json").write_text(json.dumps({"format": FORMAT, **config.to_json()}))
+    pd.DataFrame(rows).to_csv(folder / "curve.csv", index=False)

@@ -30,7 +30,6 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
 @pytest.mark.parametrize(
     ("options", "name"),
     [
-        ({"arguments": {}}, "tabular-afterstates-nine-tiles-0"),
         ({"arguments": {"tiles": 12}, "seed": 7}, "tabular-afterstates-twelve-tiles-7"),
         ({"arguments": {"objective": "at-most:5"}}, "tabular-afterstates-ShutTheBox-v0-objective-at-most-5-0"),
         ({"env": "stb_gym/Threes-v0", "arguments": {}, "variant": "quick"}, "tabular-afterstates-threes-quick-0"),

@@ -57,7 +57,7 @@ def checkpoint_of(path):
     return forged(training.learner.state_dict()), repr(training.rows), repr(training.policies)
 
 
-READ = {  # what is read from every kind of file
+READ = {  # functions that read each kind of file
     "run/config.json": lambda path: Run(path.parent).config,
     "run/curve.csv": lambda path: Run(path.parent).curve().to_csv(),
     "run/result.json": lambda path: [Run(path.parent).result()[name] for name in ("finished", "steps", "greedy")],
@@ -175,7 +175,7 @@ def forgeries(suffix, whole):
 
 
 @pytest.mark.parametrize(("name", "step"), every(2, product(READ, (9, 1))))
-def test_no_damaged_file_is_believed(name, step, folder, monkeypatch):
+def test_damaged_files_are_refused(name, step, folder, monkeypatch):
     monkeypatch.chdir(folder)
     path = Path(name)
     whole, expected, names = path.read_bytes(), READ[name](path), sorted(folder.rglob("*"))

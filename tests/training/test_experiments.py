@@ -13,14 +13,14 @@ from stb_gym.solver import compile_game
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
 from training.experiments import diagnoses, mistakes
-from training.results import TrainingTask, bootstrap_interval, read_measurements, save_results
+from training.results import read_measurements, save_results
 
 # Pictures
 
 
 @pytest.fixture
 def drawn(monkeypatch):
-    """Figures by the names of the files that they were saved in."""
+    """Return a dictionary of the figures that are saved, by the names of their files."""
     figures, save = {}, Figure.savefig
 
     def keep(figure, path, **options):
@@ -119,17 +119,3 @@ def test_the_parts_of_a_mean_regret_add_up():
     assert parts.index.tolist() == ["b", "a"]
     assert parts.loc["a"].tolist()[:-1] == pytest.approx([0.9, 0.2, 0.2, 0.5])
     assert parts.loc["b"].tolist() == pytest.approx([0.3, 0.1, 0.1, 0.1, 0.1])
-
-
-def test_a_table_has_a_row_for_each_algorithm_and_a_column_for_each_number_of_steps():
-    seeds = [0.1, 0.2, 0.3, 0.4, 0.5]
-    rows = [("ppo", 200_000, seed, regret, 90.0, 200_000) for seed, regret in enumerate(seeds)]
-    rows += [("dqn", 1_000_000, seed, 0.000001, 90.0, 1_000_000) for seed in range(4)]
-    frame = pd.DataFrame(rows, columns=["algorithm", "budget", "seed", "regret", "seconds", "steps"])
-    low, high = map(results.rounded, bootstrap_interval(np.array(seeds)))
-    assert results.table(TrainingTask("stb_gym/ShutTheBox-v0", {}), frame).splitlines() == [
-        "| agent | 0.2M | 1M |",
-        "| --- | ---: | ---: |",
-        "| `dqn` |  | 0<br><small>0 to 0<br>4 seeds<br>1.5 min</small> |",
-        f"| `ppo` | 0.30<br><small>{low} to {high}<br>1.5 min</small> |  |",
-    ]

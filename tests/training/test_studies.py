@@ -23,7 +23,7 @@ def test_presets_have_every_study():
 
 
 @pytest.mark.nightly
-def test_every_change_is_trained_once_and_tells(tmp_path, monkeypatch, capsys):
+def test_every_change_is_trained_once_and_changes_the_regret(tmp_path, monkeypatch, capsys):
     presets = tmp_path / "presets.toml"
     presets.write_text(
         "[ppo.small]\nsteps = 512\nnum_envs = 32\nwidth = 16\n"
