@@ -31,14 +31,14 @@ SKIPPED = {
     # They take arrays of the library as they are.
     *("places", "is_as_good"),
     # They describe states and moves of the library.
-    *("describe_afterstate", "describe_move", "describe_state"),
+    *("describe_afterstate", "describe_move", "describe_state", "options_at"),
     # They are called once for every state of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
     *("find_states", "throw_faces", "open_tiles"),
     # It calls any function with a prompt, such as `int`.
     "measure",
     # Only the library calls them, with its own values.
-    *("add_game", "all_rules", "find_progress", "locate", "make_game", "own_rules", "perfect_score", "rules_of"),
+    *("all_rules", "find_progress", "locate", "make_game", "own_rules", "perfect_score", "rules_of"),
 }
 UNCHECKED = (TurnTables, Words)  # their methods do not check arguments, so that errors inside them are visible
 VALUES = [
