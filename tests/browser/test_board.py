@@ -12,7 +12,6 @@ from stb_gym.games import entry_of
 from stb_gym.measure import bundled_policies
 from stb_gym.rounds import ScoresSoFar
 from stb_gym.solver import compile_game, expected, pair_weights
-from stb_gym.words import words_of
 from tests.browser.acting import GAMES, arrive, button, click, policy_of, see_heading, solve_round
 
 READ = """async (addresses) => {
@@ -38,7 +37,7 @@ def address(game, state, goal):
     tables = compile_game(game)
     _, *parts = tables.positions(tables.state_origin[[state]]).items()
     where = [f"{name}={','.join(map(str, np.ravel(column)))}" for name, column in parts]
-    return "board?" + "&".join([*where, f"roll={words_of(game).roll(tables.state_roll(state))}", goal])
+    return "board?" + "&".join([*where, f"roll={game.describe_roll(tables.state_roll(state))}", goal])
 
 
 @pytest.mark.parametrize(
