@@ -125,7 +125,7 @@ class LargeSolution:
 
         Args:
             policy: an `AfterstateScorePolicy` or `UniformRandom`.
-            illegal: has no effect, as such a policy chooses among legal moves; see `Solution.evaluate`.
+            illegal: has no effect, as these policies choose legal moves only; see `Solution.evaluate`.
 
         Returns:
             The exact value, regret and costliest mistakes of the policy.

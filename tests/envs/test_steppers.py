@@ -29,7 +29,7 @@ def both(game):
 
 
 @given(boxes(8))
-def test_every_node_is_the_same(game):
+def test_every_state_is_the_same(game):
     answers = []
     for stepper, states in both(game):
         states = np.append(states, stepper.illegal_state)

@@ -85,7 +85,7 @@ def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(t
             assert mistake["loss"] > 0
             assert 0 < mistake["visits"] < 1
     tables = compile_game(ShutTheBox())
-    known = {tables.describe_state(node) for node in tables.decisions.tolist()}
+    known = {tables.describe_state(state) for state in tables.decisions.tolist()}
     assert len(links) > 5
     assert {re.sub(r"index\.html#board\?open=([\d,]+)&roll=", r"open \1, roll ", link) for link in links} <= known
 
