@@ -211,10 +211,6 @@ class RegretCallback(BaseCallback):
         self.curve: list[tuple[int, dict[str, float]]] = []
 
     def _on_training_start(self) -> None:
-        if self.meter.played is self.training_env:
-            raise ValueError(
-                "the meter would play the environment that the model learns from: make it with another one"
-            )
         self._measure()
 
     def _on_rollout_start(self) -> None:

@@ -34,7 +34,8 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, or the game is too large for tables.
+        ValueError: if there is no such objective, the game is too large for tables, or a wrapper of the environment
+            changes what is played; see `stb_gym.RegretMeter`.
 
     Example:
         >>> import stb_gym

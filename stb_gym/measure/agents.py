@@ -17,9 +17,9 @@ from stb_gym.arrays import IntArray
 from stb_gym.checks import check_bool
 from stb_gym.games import Game
 from stb_gym.measure.sb3_models import ModelNetwork, takes_masks
-from stb_gym.measure.tensors import Masks, as_array, is_module, tensors_like
+from stb_gym.measure.tensors import Masks, as_array, is_module, map_entries, tensors_like
 from stb_gym.measure.wrapped import AgentView
-from stb_gym.messages import quoted
+from stb_gym.messages import quoted, reason, shortened
 
 MEMORY = "the agent has a memory, and not only the position counts: use RegretMeter.sample or RecordRegret"
 
@@ -76,9 +76,12 @@ class Player(ABC):
         if answer.ndim == 2:
             if answer.shape[1] != actions:
                 raise ValueError(f"{self.game} has {actions} actions, but the agent answered with shape {answer.shape}")
-            if (answer < 0).any() or not (abs(answer.sum(axis=1, dtype=float) - 1) <= 1e-5).all():
+            is_half = answer.dtype == np.float16
+            answer = answer.astype(float)
+            sums = answer.sum(axis=1, keepdims=True)
+            if (answer < 0).any() or not (abs(sums - 1) <= (5e-3 if is_half else 1e-5)).all():
                 raise ValueError("an agent must answer with actions [B], or with probabilities [B, A] that sum to 1")
-            return answer.astype(float)
+            return answer / sums if is_half else answer
         if (outside := (answer < 0) | (answer >= actions)).any():
             raise ValueError(
                 f"{self.game} has actions from 0 to {actions - 1}, but the agent answered {answer[outside][0]}"
@@ -191,10 +194,22 @@ class ModulePlayer(Player):
         self.module.eval()
         try:
             with sys.modules["torch"].no_grad():
-                scores = as_array(module_scores(self.module, batch.observations, masks))
+                output = module_scores(self.module, batch.observations, masks)
+        except Exception as error:
+            shapes = map_entries(np.shape, batch.observations)
+            raise TypeError(
+                f"the module fails on observations of shape {shapes} ({shortened(reason(error))}): pass the part of it "
+                "that takes these, or a function that calls it"
+            ) from error
         finally:
             for part in training:
                 part.training = True
+        if isinstance(output, tuple | dict):
+            raise TypeError(
+                f"the module returned a {type(output).__name__}, not scores [B, A]: pass the part of it that returns "
+                "them, or a function that calls it"
+            )
+        scores = as_array(output.double() if hasattr(output, "double") else output)
         if scores.shape != masks.shape:
             raise ValueError(f"a torch module must return scores of shape {masks.shape}, not {scores.shape}")
         allowed = np.where(masks, scores, -np.inf).astype(float) if self.masked else scores.astype(float)
@@ -264,7 +279,7 @@ class ModelNetworkPlayer(Player):
 def _player_of_model(model: Any, view: AgentView, deterministic: bool, masked: bool | None, at_play: bool) -> Player:
     """Return the player of a model; its network is asked where `predict` does not answer."""
     game = view.game
-    view.check_spaces(model)
+    view.check_model(model)
     network = ModelNetwork(model)
     predicts_masked = takes_masks(model.predict)
     masked = predicts_masked if masked is None else masked

@@ -45,14 +45,16 @@ class RegretMeter:
 
     `sample` also measures agents with a memory. A model with `predict` is given `state` and `episode_start`. A function
     with an argument `turns` is given [B] the number of the turn that each position belongs to. An environment whose
-    wrappers show more than the position, such as a stack of frames, is copied and played; a vector environment of
-    stable-baselines3 with such wrappers is played itself, so no model should be learning from it.
+    wrappers show more than the position, such as a stack of frames, is copied and played.
+
+    The meter tries out wrappers that it does not know on a copy of the environment, for 200 random turns or a second. It
+    refuses those that change what is played: actions, dice, masks, or where turns begin and end. It also refuses other
+    rewards, unless `objective` says what counts, and models whose own environment shows positions otherwise. It cannot
+    notice what a wrapper changes in less than one of several hundred steps, nor the wrappers of a `SubprocVecEnv`.
 
     Args:
         env: the environment that the agent was made for, however wrapped (see `stb_gym.solve`), or a game. Limits that
-            truncate turns are refused. The meter applies your own wrapper if it is a Gymnasium `ObservationWrapper`; it
-            ignores what any other `step` or `reset` does to observations and actions. It cannot look into a
-            `SubprocVecEnv`: pass one of its environments.
+            truncate turns are refused, and a `SubprocVecEnv`: pass one of its environments.
         objective: what the agent plays for; by default the objective of the environment, and for a game "score".
         illegal: an illegal action ends the turn with the worst score ("end"), or raises ("raise"); by default what the
             environment does, and for a game "end".
@@ -66,7 +68,7 @@ class RegretMeter:
 
     Raises:
         TypeError: if `env` is neither a game nor an environment of one.
-        ValueError: if another argument is not allowed.
+        ValueError: if a wrapper changes what is played or cannot be copied, or another argument is not allowed.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -188,11 +190,6 @@ class RegretMeter:
         throws, draws = np.random.SeedSequence(seed).spawn(2)
         games = games_of(self._env, self.view, stepper, turns, throws)
         return play_turns(self.optimum, games, stepper, player, self.illegal, turns, draws)
-
-    @property
-    def played(self) -> Any:
-        """The vector environment that `sample` plays itself; None if it plays positions or copies."""
-        return self._env if self.view.memory and hasattr(self._env, "env_method") else None
 
     @property
     def is_exact(self) -> bool:

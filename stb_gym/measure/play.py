@@ -2,7 +2,8 @@
 
 Game g of G plays the turns g, g + G, g + 2 G, ... So which turns count does not depend on how long they take. Most
 agents see the positions of play through their wrappers alone (`Positions`). Where a wrapper shows more than the
-position, copies of the environment are played (`Copies`), or the vector environment of stable-baselines3 (`Vector`).
+position, copies of the environment are played (`Copies`), or a copy of the vector environment of stable-baselines3
+(`Vector`).
 """
 
 from collections.abc import Iterator
@@ -14,10 +15,11 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
 from stb_gym.envs import Stepper
+from stb_gym.layers import copy_of, is_running, layers_of
 from stb_gym.measure.agents import Batch, Player
 from stb_gym.measure.sampled import SampledEvaluation, measured_choices
 from stb_gym.measure.tensors import joined
-from stb_gym.measure.wrapped import AgentView, layers_of
+from stb_gym.measure.wrapped import AgentView
 from stb_gym.solver import PerfectPlay
 from stb_gym.tracking import tracked
 
@@ -58,7 +60,7 @@ class Copies:
     """Copies of an environment with its wrappers, one for each game."""
 
     def __init__(self, env: Any, games: int, seed: np.random.SeedSequence):
-        self._envs = [deepcopy(env) for _ in range(games)]
+        self._envs = [copy_of(env) for _ in range(games)]
         self._bases = [copy.unwrapped for copy in self._envs]
         seeds = seed.generate_state(games).tolist()
         self._observations = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
@@ -81,10 +83,10 @@ class Copies:
 
 
 class Vector:
-    """A vector environment of stable-baselines3, which cannot be copied. A step is always one of all games."""
+    """A copy of a vector environment of stable-baselines3. A step is always one of all games."""
 
     def __init__(self, envs: Any, seed: np.random.SeedSequence):
-        self._envs = envs
+        self._envs = copy_of(envs)
         self._envs.seed(int(seed.generate_state(1)[0]) >> 1)
         self._observations = self._envs.reset()
         inner = self._envs.unwrapped
@@ -121,14 +123,15 @@ def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.r
         seed: of the throws.
 
     Raises:
-        ValueError: if a vector wrapper of Gymnasium shows more than the position.
+        ValueError: if a vector wrapper of Gymnasium shows more than the position, or statistics change during play.
     """
     if not view.memory:
         return Positions(view, stepper, min(AT_ONCE, turns), seed)
-    if hasattr(env, "env_method"):  # of stable-baselines3; see `RegretMeter.played`
+    if hasattr(env, "env_method"):  # of stable-baselines3
         return Vector(env, seed)
-    single = [layer for layer in layers_of(env) if not hasattr(layer, "num_envs")]
-    if not single or single[-1].observation_space != view.space:
+    layers = layers_of(env)
+    single = [layer for layer in layers if not hasattr(layer, "num_envs")]
+    if not single or single[-1].observation_space != view.space or any(map(is_running, layers)):
         raise ValueError(f"{view.memory}: record the losses of play with RecordRegret")
     return Copies(single[-1], min(COPIES, turns), seed)
 

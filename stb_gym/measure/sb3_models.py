@@ -9,11 +9,6 @@ from numpy.typing import NDArray
 from stb_gym.measure.tensors import Masks, as_array
 
 
-def is_normalising(wrapper: Any) -> bool:
-    """Return whether a wrapper is a VecNormalize."""
-    return hasattr(type(wrapper), "normalize_obs")  # not of the wrapper itself, which has attributes of its inside
-
-
 def takes_masks(function: Any) -> bool:
     """Return whether `predict` or `get_distribution` has an argument `action_masks`, as those of MaskablePPO do."""
     return "action_masks" in signature(function).parameters

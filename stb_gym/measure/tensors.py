@@ -11,6 +11,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.messages import quoted
+
 Masks = NDArray[np.bool_]
 
 
@@ -41,15 +43,24 @@ def tensors_like(module: Any, observations: Any) -> Any:
 
 
 def as_array(answer: Any) -> NDArray[Any]:
-    """Return a list, a tensor, or the probabilities of a distribution as an array."""
+    """Return a list, a tensor, or the probabilities of a distribution as an array.
+
+    Tensors of two bytes a number become float16, other tensors of floats float64.
+
+    Raises:
+        TypeError: if it is none of these.
+    """
     if isinstance(answer, tuple):
         raise TypeError(
             f"the agent returned a tuple of {len(answer)}, not one array; predict returns (actions, states): did you "
             "forget [0]?"
         )
     answer = getattr(answer, "probs", answer)
-    if getattr(answer, "requires_grad", False):
-        raise TypeError("the agent's answer requires gradients: return it under torch.no_grad() or detached")
+    if answer is None or isinstance(answer, dict | str):
+        kind = f"a dictionary of {quoted(list(answer))}" if isinstance(answer, dict) else quoted(answer)
+        raise TypeError(f"the agent returned {kind}, not one array: return the actions or probabilities alone")
     if hasattr(answer, "cpu"):
-        answer = answer.cpu().double() if answer.is_floating_point() else answer.cpu()
+        answer = answer.detach().cpu()
+        if answer.is_floating_point():
+            answer = answer.half() if answer.element_size() == 2 else answer.double()
     return np.asarray(answer)

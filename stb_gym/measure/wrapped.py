@@ -1,6 +1,6 @@
 """Show positions to an agent as its environment does, through all wrappers."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from functools import partial
 from itertools import pairwise
@@ -12,14 +12,15 @@ import numpy as np
 from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, VectorMaskInObservation
+from stb_gym.envs import MaskInObservation, VectorMaskInObservation, stepper_of
 from stb_gym.games import Game
-from stb_gym.measure.sb3_models import is_normalising
+from stb_gym.layers import is_known, is_normalising, is_running, layers_of, spaces_of
 from stb_gym.measure.tensors import Masks, joined, map_entries
 from stb_gym.messages import quoted
+from stb_gym.trial import Trial, try_out
 
-# Modules of Gymnasium whose wrappers remember earlier steps.
-STATEFUL_MODULES = ("stateful_observation", "stateful_action")
+CHANGES_OF_TRAINING = ("when turns end", "where turns begin")  # which do no harm to what an agent learns of positions
+TURNS_SHOWN = 64
 
 
 class AgentView:
@@ -35,9 +36,11 @@ class AgentView:
         width: the length of an observation inside all wrappers.
         reward_scale: the factor of rewards inside all wrappers.
         memory: why what the agent sees may depend on more than the position; "" if it does not.
+        tried: the name of the outermost wrapper that was tried out; "" if none was.
+        change: what the wrappers change about the turns; "" if nothing. See `Trial`.
 
     Raises:
-        ValueError: if a wrapper truncates turns, or the wrappers are in other processes.
+        ValueError: if the wrappers are in other processes, or cannot be tried out.
     """
 
     def __init__(self, env: Any, game: Game):
@@ -48,7 +51,7 @@ class AgentView:
                 f"{type(layers[0]).__name__} hides the wrappers of its environments: make the meter with one of these, "
                 "or with a DummyVecEnv of them"
             )
-        spaces = [_spaces(layer)[0] for layer in layers] or [plain]
+        spaces = [spaces_of(layer)[0] for layer in layers] or [plain]
         self.game = game
         self.space = spaces[-1]
         self.width: int = spaces[0].shape[0]
@@ -56,14 +59,12 @@ class AgentView:
         self.memory = next(filter(None, (_memory(outer, inside) for inside, outer in pairwise(layers))), "")
         self._dtype = spaces[0].dtype
         self._wrappers = layers[1:]
-        specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
-        limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
-        limit = min(filter(None, limits), default=None)
-        if limit is not None and limit < layers[0].stepper.longest:
-            raise ValueError(
-                f"a turn may take {layers[0].stepper.longest} steps, but the environment truncates it after {limit}: "
-                "make the meter with an environment without that limit"
-            )
+        self.tried = self.change = ""
+        self._of_model: tuple[Any, AgentView] | None = None
+        if trial := None if env is game else try_out(env):
+            self.tried, self.change = trial.name, trial.change
+            if not (self.memory or self._shows(trial)):
+                self.memory = f"what {trial.name} shows may depend on more than the position"
 
     def __call__(self, observations: NDArray[Any], masks: Masks) -> Any:
         """Return what the agent sees: new arrays with B rows, or a dictionary of them.
@@ -86,68 +87,101 @@ class AgentView:
                 seen = show(seen, masks)
         return seen
 
-    def check_spaces(self, model: Any) -> None:
+    def check_model(self, model: Any) -> None:
         """Raise ValueError if a model, or the policy of one, was made for other observations or actions."""
         actions = getattr(model, "action_space", None)
         observations = getattr(model, "observation_space", None)
         allowed = len(self.game.actions)
         if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
             raise ValueError(f"{self.game} has {allowed} actions, but the agent chooses from {quoted(actions)}")
-        shown = map_entries(attrgetter("shape"), self.space)
-        if observations is not None and (expected := map_entries(attrgetter("shape"), observations)) != shown:
-            raise ValueError(
-                f"the agent observes {expected}, but the meter shows {shown}: make the meter with the agent's "
-                "environment"
-            )
+        if observations is not None:
+            for entries, named in ((attrgetter("shape"), ""), (_bounds, "numbers ")):
+                expected, shown = map_entries(entries, observations), map_entries(entries, self.space)
+                if expected != shown:
+                    raise ValueError(
+                        f"the agent observes {named}{quoted(expected)}, but the meter shows {quoted(shown)}: make the "
+                        "meter with the agent's environment"
+                    )
         normalising = getattr(model, "get_vec_normalize_env", lambda: None)()
         is_normalised = normalising is not None and getattr(normalising, "norm_obs", True)
         if is_normalised and not any(map(is_normalising, self._wrappers)):
             raise ValueError(
                 "the agent's observations are normalised: make the meter with its VecNormalize environment"
             )
+        env = getattr(model, "get_env", lambda: None)()
+        if env is not None and hasattr(layers_of(env)[0], "stepper"):
+            self._check_environment(env)
+
+    def _check_environment(self, env: Any) -> None:
+        """Raise ValueError if the environment of a model shows positions otherwise than the meter."""
+        if self._of_model is None or self._of_model[0] is not env:
+            self._of_model = env, AgentView(env, self.game)
+        own = self._of_model[1]
+        if own.change and own.change not in CHANGES_OF_TRAINING:
+            raise ValueError(f"the agent learns where {own.tried} changes {own.change}: use RecordRegret there")
+        kinds = [[type(wrapper) for wrapper in view._wrappers if not is_known(wrapper)] for view in (self, own)]
+        if self.memory or (own.memory and kinds[0] == kinds[1]) or own.width != self.width:
+            return
+        if own.memory or not all(alike(self(*position), own(*position)) for position in self._positions()):
+            raise ValueError(
+                "the agent's own environment shows other observations than the meter: make the meter with it, or with "
+                "one that has the same wrappers and statistics"
+            )
+
+    def _positions(self) -> Iterator[tuple[NDArray[Any], Masks]]:
+        """Yield observations and masks of some random turns."""
+        stepper = stepper_of(self.game)
+        random = np.random.default_rng(0)
+        start, throws = stepper.beginnings({})
+        states = stepper.states(start, random.choice(throws, TURNS_SHOWN))
+        while len(states):
+            yield stepper.observe(states), stepper.masks(states).view(np.bool_)
+            after = stepper.afterstates(states, stepper.choose(states, random.random(len(states))))
+            states = stepper.states(after, random.integers(stepper.num_throws, size=len(states)))
+            states = states[~stepper.is_over(states)]
+
+    def _shows(self, trial: Trial) -> bool:
+        """Return whether the wrappers of a trial showed positions as this view does."""
+        if not trial.shown:
+            return True
+        plain, masks, goes_on = (
+            np.concatenate([getattr(shown, name) for shown in trial.shown]) for name in ("plain", "masks", "goes_on")
+        )
+        join = np.stack if trial.is_single else np.concatenate
+        observations = joined([shown.observation for shown in trial.shown], join)
+        rows = np.flatnonzero(goes_on)
+        return alike(self(plain[rows], masks[rows]), map_entries(lambda entry: entry[rows], observations))
 
 
-def layers_of(env: Any) -> list[Any]:
-    """Return the innermost environment and then each wrapper around it; of a vector environment, its first member."""
-    layers = [env]
-    while (inner := _inside(layers[0])) is not None:
-        layers.insert(0, inner)
-    return layers
+def alike(one: Any, other: Any) -> bool:
+    """Return whether two observations, or dictionaries of them, are the same but for rounding and types."""
+    if isinstance(one, dict):
+        same_names = isinstance(other, dict) and one.keys() == other.keys()
+        return same_names and all(alike(one[name], other[name]) for name in one)
+    one, other = np.asarray(one), np.asarray(other)
+    if not (one.dtype.kind in "fiub" and other.dtype.kind in "fiub"):
+        return np.array_equal(one, other)
+    return one.shape == other.shape and np.allclose(one, other, rtol=1e-5, atol=1e-6, equal_nan=True)
 
 
-def _inside(layer: Any) -> Any:
-    """Unwrap one layer; return None if there is nothing inside."""
-    attributes = getattr(layer, "__dict__", {})
-    for name in ("env", "venv", "envs"):
-        if (inner := attributes.get(name)) is not None:
-            return inner[0] if isinstance(inner, list | tuple) else inner
-    return layer.env_fns[0]() if "env_fns" in attributes else None  # of Gymnasium's AsyncVectorEnv
-
-
-def _spaces(layer: Any) -> tuple[Any, Any]:
-    """Return the spaces of the observations and of the actions of a single environment."""
-    if hasattr(layer, "single_action_space"):
-        return layer.single_observation_space, layer.single_action_space
-    return layer.observation_space, layer.action_space
+def _bounds(space: Any) -> Any:
+    """Return the lowest and the highest numbers of a space, rounded; None if it has none."""
+    if not isinstance(space, gym.spaces.Box):
+        return None
+    return np.round(space.low, 4).tolist(), np.round(space.high, 4).tolist()
 
 
 def _memory(wrapper: Any, inside: Any) -> str:
     """Return an error message if what a wrapper shows may depend on more than the position; else ""."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation) or is_normalising(wrapper):
         return ""
-    kind = type(wrapper)
-    plain = gym.ObservationWrapper
-    observations, actions = _spaces(wrapper)
-    observations_inside, actions_inside = _spaces(inside)
-    if (
-        actions != actions_inside
-        or (_shown_by(wrapper) is None and observations != observations_inside)
-        or isinstance(wrapper, gym.ActionWrapper | gym.vector.VectorActionWrapper | AddRenderObservation)
-        or (isinstance(wrapper, plain) and (kind.step, kind.reset) != (plain.step, plain.reset))
-        or any(base.__module__.endswith(STATEFUL_MODULES) for base in kind.__mro__)
-    ):
-        return f"what {kind.__name__} shows may depend on more than the position"
-    return ""
+    message = f"what {type(wrapper).__name__} shows may depend on more than the position"
+    if is_running(wrapper):
+        return f"{message} until its update_running_mean is False"
+    observations, actions = spaces_of(wrapper)
+    observations_inside, actions_inside = spaces_of(inside)
+    hides = _shown_by(wrapper) is None and observations != observations_inside
+    return message if hides or actions != actions_inside or isinstance(wrapper, AddRenderObservation) else ""
 
 
 def _shown_by(wrapper: Any) -> Callable[[Any, Masks], Any] | None:

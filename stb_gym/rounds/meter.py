@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.layers import layers_of
 from stb_gym.measure.agents import Batch, Player, player_of
-from stb_gym.measure.wrapped import AgentView, layers_of
+from stb_gym.measure.wrapped import AgentView
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.opponents import Opponents
@@ -16,6 +17,7 @@ from stb_gym.rounds.scores_so_far import ScoresSoFar
 from stb_gym.rounds.strategies import RoundFunction
 from stb_gym.rounds.vector_env import RoundVectorEnv
 from stb_gym.solver import Policy, TurnTables, expected_visits, pair_weights, score_chances
+from stb_gym.trial import check_wrappers
 
 AT_ONCE = 2**16  # states in one question to an agent
 
@@ -104,6 +106,7 @@ class RoundMeter:
             same = other.rules == self.opponents.rules and np.array_equal(other.chance, self.opponents.chance)
             if not same or not np.array_equal(other.holder_chances, self.opponents.holder_chances):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
+        check_wrappers(env)
         self.illegal: str = seats[0].illegal
         self._view = AgentView(env, seats[0].game)
         tables = self.opponents.rules.tables

@@ -6,6 +6,7 @@ from stb_gym.checks import check_choice
 from stb_gym.games import Game
 from stb_gym.messages import quoted
 from stb_gym.solver.objectives import Goal, Objective, objective_of
+from stb_gym.trial import check_wrappers
 
 ILLEGAL = ("end", "raise")  # what an illegal action does: it ends the turn, or raises an error
 
@@ -46,9 +47,14 @@ def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None 
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if its environments differ, or there is no such objective or treatment of illegal actions.
+        ValueError: if its environments differ, there is no such objective or treatment of illegal actions, or a wrapper
+            changes the turns; see `check_wrappers`.
     """
-    task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
+    if isinstance(what, Game):
+        task = Task(what, objective_of(what, "score"), "raise")
+    else:
+        task = _task_of_env(what)
+        check_wrappers(what, rewards=objective is None)
     illegal = illegal or task.illegal
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
     return Task(task.game, task.objective if objective is None else objective_of(task.game, objective), illegal)

@@ -89,7 +89,7 @@ def test_a_network_is_left_as_it_was():
     net[1].eval()
     assert METER(net, masked=True).regret == METER(net, masked=True).regret
     fails = nn.Sequential(net, nn.Linear(1, 1))
-    with pytest.raises(RuntimeError, match="shapes"):
+    with pytest.raises(TypeError, match=r"fails on observations of shape \(389, 17\) \(mat1 and mat2 shapes"):
         METER(fails)
     assert [part.training for part in fails.modules()] == [True, True, True, False, True, True, True]
 
@@ -127,8 +127,17 @@ def test_scores_of_another_shape_are_refused(width):
     message = rf"a torch module must return scores of shape \(\d+, {ACTIONS}\), not \(\d+, {width}\)"
     with pytest.raises(ValueError, match=message):
         METER(nn.Linear(SEEN, width))
-    with pytest.raises(TypeError, match="a tuple of 2"):
+    with pytest.raises(TypeError, match=r"the module returned a tuple, not scores \[B, A\]"):
         METER(nn.LSTM(SEEN, width))
+
+
+def test_dictionaries_of_scores_are_refused():
+    class Named(nn.Linear):
+        def forward(self, observations):
+            return {"q": super().forward(observations)}
+
+    with pytest.raises(TypeError, match=r"the module returned a dict, not scores \[B, A\]"):
+        METER(Named(SEEN, ACTIONS))
 
 
 @pytest.mark.parametrize("where", [..., int(TABLES.legal[TABLES.decisions[-1]].argmin())])
@@ -146,18 +155,24 @@ def test_scores_that_are_not_numbers_are_refused(where):
 
 
 @pytest.mark.parametrize("form", [lambda chances: chances, Categorical])
-def test_functions_may_return_tensors_and_distributions_without_gradients(form):
+def test_functions_may_return_tensors_and_distributions(form):
     net = network().eval()
 
     def probabilities(observations, masks):
         logits = net(torch.from_numpy(observations).float())
         return form(torch.softmax(logits.masked_fill(~torch.from_numpy(masks), -torch.inf), 1))
 
-    with pytest.raises(TypeError, match=r"requires gradients: return it under torch.no_grad\(\) or detached"):
-        METER(probabilities)
-    with torch.no_grad():
-        regret = METER(probabilities).regret
+    regret = METER(probabilities).regret
     assert METER(net, deterministic=False, masked=True).regret == pytest.approx(regret, abs=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+def test_probabilities_of_half_precision_are_normalised(dtype):
+    def uniform(observations, masks):
+        return torch.from_numpy(masks / masks.sum(axis=1, keepdims=True))
+
+    regret = METER(lambda observations, masks: uniform(observations, masks).to(dtype)).regret
+    assert regret == pytest.approx(METER(uniform).regret, abs=1e-3)
 
 
 @pytest.mark.filterwarnings("ignore:.*torch.jit:DeprecationWarning")

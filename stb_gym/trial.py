@@ -1,0 +1,319 @@
+"""Try out wrappers: play a copy of an environment beside plain twins of what is inside it, and compare.
+
+After each step, the twin repeats it without wrappers from a snapshot. What a wrapper does rarely, in less than one
+of 500 steps, may not occur.
+"""
+
+import time
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.layers import copy_of, has_processes, is_known, layers_of, unknown_layers
+from stb_gym.messages import reason
+
+TURNS = 200
+SECONDS = 1.0  # after which no further step is made
+ILLEGAL = "what illegal actions do"
+ILLEGAL_SHARE = 0.05  # of the actions, where they end turns
+
+Masks = NDArray[np.bool_]
+
+
+class Shown(NamedTuple):
+    """What B turns showed after a step.
+
+    Attributes:
+        plain: [B, O] observations without wrappers.
+        masks: [B, A] the legal actions.
+        observation: what the wrappers made of them: [B, ...]; of a single environment without the first dimension.
+        goes_on: [B] whether each turn goes on.
+    """
+
+    plain: NDArray[Any]
+    masks: Masks
+    observation: Any
+    goes_on: Masks
+
+
+@dataclass
+class Trial:
+    """What some turns showed.
+
+    Attributes:
+        name: the name of the outermost wrapper that was tried.
+        is_single: whether the environment is a single one.
+        change: what they change about the turns; "" if nothing.
+        shown: what agents saw.
+        returns: the sums of the rewards of each turn, without and with wrappers.
+    """
+
+    name: str
+    is_single: bool = True
+    change: str = ""
+    shown: list[Shown] = field(default_factory=list)
+    returns: list[tuple[float, float]] = field(default_factory=list)
+
+    @property
+    def rewards_agree(self) -> bool:
+        """Whether the rewards of turns with wrappers increase linearly with those without."""
+        if not self.returns:
+            return True
+        plain, wrapped = np.array(self.returns).T
+        low, high = plain.argmin(), plain.argmax()
+        if plain[low] == plain[high]:
+            return True
+        slope = (wrapped[high] - wrapped[low]) / (plain[high] - plain[low])
+        expected = wrapped[low] + slope * (plain - plain[low])
+        return bool(slope > 0 and np.allclose(wrapped, expected, atol=1e-4 * np.ptp(wrapped)))
+
+
+def check_wrappers(env: Any, rewards: bool = True) -> None:
+    """Check that the turns of a wrapped environment are those of the environment inside.
+
+    Args:
+        env: an environment, not a game.
+        rewards: whether rewards must be those of the environment inside, up to a factor and a constant.
+
+    Raises:
+        ValueError: if a wrapper truncates turns, changes what is played, or cannot be tried out.
+    """
+    layers = layers_of(env)
+    stepper = getattr(layers[0], "stepper", None)
+    specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
+    limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
+    limit = min(filter(None, limits), default=None)
+    if stepper is not None and limit is not None and limit < stepper.longest:
+        raise ValueError(
+            f"a turn may take {stepper.longest} steps, but the environment truncates it after {limit}: give one "
+            "without that limit"
+        )
+    trial = try_out(env)
+    if trial is None:
+        return
+    if trial.change:
+        trials = filter(None, map(try_out, layers))  # the first that changes something has the guilty one outside
+        trial = next((each for each in trials if each.change), trial)
+        raise ValueError(
+            f"{trial.name} changes {trial.change}: record the losses of play with RecordRegret, or give the "
+            "environment inside"
+        )
+    if rewards and not trial.rewards_agree:
+        raise ValueError(f"{trial.name} changes the rewards: name the objective, such as objective='score'")
+
+
+def try_out(env: Any) -> Trial | None:
+    """Play a copy of an environment with random actions, always the same.
+
+    Returns:
+        What happened; None if all wrappers are known.
+
+    Raises:
+        ValueError: if a wrapper cannot be copied.
+    """
+    layers = layers_of(env)
+    tried = [layer for layer in unknown_layers(env) if layer is not layers[0] or hasattr(layer, "stepper")]
+    if not tried:
+        return None
+    trial = Trial(type(tried[-1]).__name__)
+    in_processes = next((place for place, layer in enumerate(layers) if has_processes(layer)), 0)
+    if in_processes and all(map(is_known, layers[in_processes:])):
+        env = layers[in_processes - 1]  # a member of Gymnasium's AsyncVectorEnv, which `layers_of` made anew
+    try:
+        play = _Play(copy_of(env))
+    except Exception as error:  # any, of code of others
+        raise ValueError(
+            f"{trial.name} cannot be copied to try it out ({reason(error)}): record the losses of play with "
+            "RecordRegret, or give the environment inside"
+        ) from error
+    trial.is_single = play.is_single
+    random = np.random.default_rng(0)
+    returns = np.zeros((2, play.size))
+    end = time.monotonic() + SECONDS
+    while not trial.change and len(trial.returns) < TURNS and time.monotonic() < end:
+        masks = play.masks
+        actions = (random.random(masks.shape) * masks).argmax(axis=1)
+        if play.may_be_illegal:
+            other = random.random(play.size) < ILLEGAL_SHARE
+            actions[other] = random.integers(masks.shape[1], size=other.sum())
+        returns += play.step(actions)
+        trial.returns += zip(*returns[:, play.over].tolist(), strict=True)
+        returns[:, play.over] = 0
+        if not play.change:
+            trial.shown.append(play.shown)
+        if play.over.any() and not play.change and play.begin_anew():
+            trial.shown.append(play.shown)
+        trial.change = play.change
+    return trial
+
+
+class _Play:
+    """A copy of an environment at play, with a plain twin of each environment inside.
+
+    Attributes:
+        size: the number of turns B.
+        is_single: whether it is a single environment.
+        over: [B] whether the last step ended each turn.
+        shown: what the last step showed.
+        change: what differs from the twins.
+    """
+
+    shown: Shown
+
+    def __init__(self, env: Any):
+        self._env = env
+        inner = env.unwrapped
+        members = vars(inner).get("envs", inner)
+        many = members if isinstance(members, list | tuple) else [members]
+        self._bases = [member.unwrapped for member in many]
+        self._twins = [_plain(base) for base in self._bases]
+        self._is_sb3 = hasattr(env, "env_method")
+        self.is_single = isinstance(env, gym.Env)
+        mode = "SameStep" if self._is_sb3 else getattr(inner, "autoreset_mode", "Disabled")
+        self._mode = getattr(mode, "value", mode)
+        self.may_be_illegal = self._bases[0].illegal == "end"
+        self.change = ""
+        if self._is_sb3:
+            env.seed(0)
+            env.reset()
+        else:
+            env.reset(seed=0)
+        self.size = len(self._states(self._bases))
+        self.over = np.zeros(self.size, np.bool_)
+        self._ends = np.cumsum([len(base.states) for base in self._bases])[:-1]
+
+    @staticmethod
+    def _states(envs: list[Any]) -> IntArray:
+        return np.concatenate([env.states for env in envs])
+
+    @property
+    def masks(self) -> Masks:
+        """[B, A] the legal actions."""
+        return np.concatenate([np.atleast_2d(base.action_masks()) for base in self._bases])
+
+    def step(self, actions: IntArray) -> FloatArray:
+        """Step the copy and the twins.
+
+        Returns:
+            [2, B] the rewards without and with wrappers.
+        """
+        before = [base.snapshot() for base in self._bases]
+        was_over = self.over & (self._mode == "NextStep")
+        legal = self.masks[np.arange(self.size), actions] | was_over
+        try:
+            observation, rewards, over, info = self._stepped(actions)
+        except Exception:
+            if legal.all():
+                raise
+            self.change = ILLEGAL
+            return np.zeros((2, self.size))
+        parts = [
+            self._twin_step(*each)
+            for each in zip(
+                self._twins, before, np.split(actions, self._ends), np.split(was_over, self._ends), strict=True
+            )
+        ]
+        plain, plain_rewards, plain_over = (np.concatenate(part) for part in zip(*parts, strict=True))
+        self.over = plain_over
+        steps = [getattr(base, "turn", base).last_step for base in self._bases]
+        reached = np.hstack([step.reached for step in steps])
+        if (over != self._bases[0].stepper.is_over(reached))[~was_over].any():
+            self.change = "when turns end"
+        begins = plain_over & over if self._mode == "SameStep" else was_over
+        self._compare(plain, observation, info, begins, "the actions or the dice" if legal.all() else ILLEGAL)
+        return np.stack((plain_rewards, rewards))
+
+    def _stepped(self, actions: IntArray) -> tuple[Any, Any, Any, Any]:
+        """Return the observation, the rewards [B], which turns are over [B], and the info."""
+        if self._is_sb3:
+            observation, rewards, over, infos = self._env.step(actions)
+            none = np.zeros(self.masks.shape[1])
+            masks = np.array([info.get("action_mask", none) for info in infos])
+            told = np.array(["action_mask" in info for info in infos]) & ~over  # else of the turn that is over
+            return observation, rewards, over, {"action_mask": masks, "_action_mask": told}
+        given = int(actions[0]) if self.is_single else actions
+        observation, rewards, terminated, truncated, info = self._env.step(given)
+        over = np.logical_or(terminated, truncated)
+        return observation, np.atleast_1d(rewards), np.atleast_1d(over), info
+
+    def _twin_step(self, twin: Any, snapshot: Any, actions: IntArray, was_over: Masks) -> tuple[Any, Any, Any]:
+        """Return the observations, rewards and ends of a twin."""
+        twin.restore(snapshot)
+        if hasattr(twin, "num_envs"):
+            observation, rewards, terminated, truncated, _ = twin.step(actions)
+            return observation, rewards, terminated | truncated
+        if was_over[0]:
+            return twin.reset()[0][None], [0.0], [False]
+        observation, reward, over, _, _ = twin.step(int(actions[0]))
+        if over and self._mode == "SameStep":
+            observation, _ = twin.reset()
+        return observation[None], [reward], [over]
+
+    def begin_anew(self) -> bool:
+        """Begin turns that are over, if that takes a reset; return whether it does."""
+        if self._mode != "Disabled":
+            return False
+        before = [base.snapshot() for base in self._bases]
+        options = None if self.is_single else {"reset_mask": self.over}
+        observation, info = self._env.reset(options=options)
+        plain = np.split(self.shown.plain, self._ends)
+        for index, over in enumerate(np.split(self.over, self._ends)):
+            twin = self._twins[index]
+            twin.restore(before[index])
+            if hasattr(twin, "num_envs"):
+                plain[index], _ = twin.reset(options={"reset_mask": over})
+            elif over[0]:
+                plain[index] = twin.reset()[0][None]
+        begins = self.over
+        self.over = np.zeros(self.size, np.bool_)
+        self._compare(np.concatenate(plain), observation, info, begins, "the dice")
+        return True
+
+    def _compare(self, plain: NDArray[Any], observation: Any, info: Any, begins: Masks, change: str) -> None:
+        """Store what is shown, and compare positions, dice and masks with those of the twins.
+
+        Args:
+            plain: [B, O] observations of the twins.
+            observation: what the wrappers show.
+            info: the info with their action masks, if there are any.
+            begins: [B] whether each turn begins.
+            change: what differs if turns that do not begin do.
+        """
+        differs = np.concatenate(
+            [
+                (base.states != twin.states)
+                | (base.np_random.bit_generator.state != twin.np_random.bit_generator.state)
+                for base, twin in zip(self._bases, self._twins, strict=True)
+            ]
+        )
+        goes_on = ~self.over | (self._mode == "SameStep")
+        self.shown = Shown(plain, self.masks, deepcopy(observation), goes_on)
+        if not self.change and differs.any():
+            self.change = change if (differs & ~begins).any() else "where turns begin"
+        elif not self.change and not (self._is_legal_mask(info) and self._is_legal_mask(self._asked_masks())):
+            self.change = "the action masks"
+
+    def _asked_masks(self) -> dict[str, Any]:
+        """Return what `action_masks()` returns, like an info."""
+        if self._is_sb3:
+            return {"action_mask": np.array(self._env.env_method("action_masks"))}
+        return {"action_mask": self._env.get_wrapper_attr("action_masks")()} if self.is_single else {}
+
+    def _is_legal_mask(self, info: dict[str, Any]) -> bool:
+        """Return whether the masks of an info, if any, are those of the legal actions."""
+        if "action_mask" not in info:
+            return True
+        rows = self.shown.goes_on & info.get("_action_mask", True)
+        return bool((np.atleast_2d(info["action_mask"])[rows] == self.shown.masks[rows]).all())
+
+
+def _plain(base: Any) -> Any:
+    """Return a copy of an environment of this package; of a subclass, as its first base class of this package."""
+    twin = deepcopy(base)
+    twin.__class__ = next(kind for kind in type(base).__mro__ if kind.__module__.startswith("stb_gym."))
+    return twin
