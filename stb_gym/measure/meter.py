@@ -47,7 +47,7 @@ class RegretMeter:
     with an argument `turns` is given [B] the number of the turn that each position belongs to. An environment whose
     wrappers show more than the position, such as a stack of frames, is copied and played.
 
-    The meter tries out wrappers that it does not know on a copy of the environment, for 200 random turns or a second. It
+    The meter tries wrappers that it does not know on a copy of the environment, for 200 random turns or a second. It
     refuses those that change what is played: actions, dice, masks, or where turns begin and end. It also refuses other
     rewards, unless `objective` says what counts, and models whose own environment shows positions otherwise. It cannot
     notice what a wrapper changes in less than one of several hundred steps, nor the wrappers of a `SubprocVecEnv`.
