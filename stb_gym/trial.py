@@ -104,7 +104,10 @@ def check_wrappers(env: Any, rewards: bool = True) -> None:
             "environment inside"
         )
     if rewards and not trial.rewards_agree:
-        raise ValueError(f"{trial.name} changes the rewards: name the objective, such as objective='score'")
+        raise ValueError(
+            f"{trial.name} changes the rewards: name the objective, such as objective='score', or give the environment "
+            "inside"
+        )
 
 
 def try_out(env: Any) -> Trial | None:

@@ -259,7 +259,7 @@ OF_LIBRARIES = [
     lambda env: wrappers.TransformReward(env, lambda reward: -reward),
     lambda env: wrappers.TimeLimit(env, 2),
 ]
-CHANGING = [wrapper for changing in CHANGES.values() for wrapper in changing]
+CHANGING = [wrapper for changing in CHANGES.values() for wrapper in changing if wrapper is not Strict]
 ANY = [*HARMLESS, *CHANGING, *OF_LIBRARIES, Cheat, Negative, Noisy, Opposite, Hurried]
 REFUSED = re.compile(
     r"changes (the|what|when|where) .*RecordRegret|changes the rewards: name|truncates it after|"

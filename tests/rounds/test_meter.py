@@ -9,6 +9,7 @@ from stb_gym import RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests.measure.test_meter import first_legal, uniform
 from tests.measure.test_recording import first, play_many
+from tests.measure.test_trial import FewerLegal, Impatient, Opposite, Own, Reversed, SameDice
 from tests.rounds.agents import arbitrary_strategy, as_agent
 
 THREES = "stb_gym/ThreesRound-v0"
@@ -61,6 +62,14 @@ def test_wrappers_masks_and_several_environments_make_no_difference():
     masked = RoundMeter(gym.make(THREES.replace("-v0", "Masked-v0"), mask_names="rllib", **small))
     assert masked(lambda seen, masks: uniform(seen["observations"], seen["action_mask"])).value == plain
     assert RoundMeter(gym.make_vec(THREES, num_envs=3, **small))(uniform).value == plain
+
+
+@pytest.mark.parametrize("wrapper", [Reversed, Impatient, FewerLegal, SameDice, Opposite])
+def test_wrappers_that_change_the_round_are_refused(wrapper):
+    env = gym.make("stb_gym/ShutTheBoxRound-v0", tiles=5)
+    assert RoundMeter(Own(env))(first_legal).regret == RoundMeter(env)(first_legal).regret
+    with pytest.raises(ValueError, match=f"{wrapper.__name__} changes "):
+        RoundMeter(wrapper(env))
 
 
 def test_illegal_actions_lose_the_round_or_are_refused():
