@@ -64,6 +64,11 @@ def is_normalising(layer: Any) -> bool:
     return hasattr(type(layer), "normalize_obs")  # not of the wrapper itself, which has attributes of its inside
 
 
+def normalises_rewards(layer: Any) -> bool:
+    """Return whether a layer is a NormalizeReward, or a VecNormalize that normalises rewards."""
+    return type(layer).__module__.endswith("stateful_reward") or (is_normalising(layer) and layer.norm_reward)
+
+
 def is_running(layer: Any) -> bool:
     """Return whether a layer is a NormalizeObservation that updates its statistics."""
     return hasattr(layer, "obs_rms") and getattr(layer, "update_running_mean", False) is True

@@ -60,17 +60,13 @@ class Trial:
     returns: list[tuple[float, float]] = field(default_factory=list)
 
     @property
-    def rewards_agree(self) -> bool:
-        """Whether the rewards of turns with wrappers increase linearly with those without."""
-        if not self.returns:
-            return True
-        plain, wrapped = np.array(self.returns).T
-        low, high = plain.argmin(), plain.argmax()
-        if plain[low] == plain[high]:
-            return True
-        slope = (wrapped[high] - wrapped[low]) / (plain[high] - plain[low])
-        expected = wrapped[low] + slope * (plain - plain[low])
-        return bool(slope > 0 and np.allclose(wrapped, expected, atol=1e-4 * np.ptp(wrapped)))
+    def reward_factor(self) -> float | None:
+        """The factor by which wrappers multiply the sum of the rewards of a turn; None if they do something else."""
+        plain, wrapped = np.array(self.returns or [(1, 1)]).T
+        if not plain.any():
+            return 1.0
+        factor = float(plain @ wrapped / (plain @ plain))
+        return factor if factor > 0 and np.allclose(wrapped, factor * plain, rtol=1e-4) else None
 
 
 def check_wrappers(env: Any, rewards: bool = True) -> None:
@@ -78,7 +74,7 @@ def check_wrappers(env: Any, rewards: bool = True) -> None:
 
     Args:
         env: an environment, not a game.
-        rewards: whether rewards must be those of the environment inside, up to a factor and a constant.
+        rewards: whether rewards must be those of the environment inside, up to a factor.
 
     Raises:
         ValueError: if a wrapper truncates turns, changes what is played, or cannot be tried out.
@@ -103,7 +99,7 @@ def check_wrappers(env: Any, rewards: bool = True) -> None:
             f"{trial.name} changes {trial.change}: record the losses of play with RecordRegret, or give the "
             "environment inside"
         )
-    if rewards and not trial.rewards_agree:
+    if rewards and trial.reward_factor is None:
         raise ValueError(
             f"{trial.name} changes the rewards: name the objective, such as objective='score', or give the environment "
             "inside"

@@ -102,7 +102,7 @@ def diagnose(
         masked: see `RegretMeter`.
         critic: a function from observations to [B] values of the policy, or [B, A] values of actions, in the unit of
             the environment's rewards; by default the critic of a model of stable-baselines3. The critic of an
-            actor-critic model is compared with its stochastic policy.
+            actor-critic model is compared with its stochastic policy. It is left out if its rewards are normalised.
         gradient: a tensor for each parameter of the agent's network, such as `[p.grad for p in net.parameters()]`, or
             all in one vector, a tensor or an array. It is compared with `policy_gradient`.
         fit_steps: steps of Adam that train a new copy of the agent's network on the exact optimal actions; 0 for none.
@@ -232,18 +232,20 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
 def _errors_of_critic(
     meter: RegretMeter, agent: Any, masked: bool | None, found: Evaluation, critic: Callable[..., Any] | None
 ) -> CriticErrors | None:
-    """Return the errors of a given critic, or of the critic of a model; None if there is none.
+    """Return the errors of a given critic, or of the critic of a model; None without one.
 
-    They are against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
+    It is also None if the rewards from which the critic learns are not a multiple of the utility. The errors are
+    against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
     """
+    scale = meter.view.reward_scale
     if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
         critic = network.critic
         found = meter(agent, False, masked) if network.reveals_probabilities else found
-    if critic is None:
+        scale = meter.view.learned_scale(agent)
+    if critic is None or scale is None:
         return None
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
-    scale = meter.view.reward_scale
     estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at]))).astype(float)
     if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.num_actions)}:
         raise ValueError(

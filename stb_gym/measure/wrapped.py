@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from stb_gym.envs import MaskInObservation, VectorMaskInObservation, stepper_of
 from stb_gym.games import Game
-from stb_gym.layers import is_known, is_normalising, is_running, layers_of, spaces_of
+from stb_gym.layers import is_known, is_normalising, is_running, layers_of, normalises_rewards, spaces_of
 from stb_gym.measure.tensors import Masks, joined, map_entries
 from stb_gym.messages import quoted
 from stb_gym.trial import Trial, try_out
@@ -34,7 +34,7 @@ class AgentView:
         game: the rules.
         space: the observation space of a single environment, outside all wrappers.
         width: the length of an observation inside all wrappers.
-        reward_scale: the factor of rewards inside all wrappers.
+        reward_scale: the factor of the utility in the rewards; None if they are normalised or are something else.
         memory: why what the agent sees may depend on more than the position; "" if it does not.
         tried: the name of the outermost wrapper that was tried out; "" if none was.
         change: what the wrappers change about the turns; "" if nothing. See `Trial`.
@@ -55,7 +55,8 @@ class AgentView:
         self.game = game
         self.space = spaces[-1]
         self.width: int = spaces[0].shape[0]
-        self.reward_scale = float(getattr(layers[0], "reward_scale", 1)) if layers else 1.0
+        scale = float(getattr(layers[0], "reward_scale", 1)) if layers else 1.0
+        self.reward_scale = None if any(map(normalises_rewards, layers)) else scale
         self.memory = next(filter(None, (_memory(outer, inside) for inside, outer in pairwise(layers))), "")
         self._dtype = spaces[0].dtype
         self._wrappers = layers[1:]
@@ -63,6 +64,8 @@ class AgentView:
         self._of_model: tuple[Any, AgentView] | None = None
         if trial := None if env is game else try_out(env):
             self.tried, self.change = trial.name, trial.change
+            if self.reward_scale is not None:
+                self.reward_scale = trial.reward_factor and scale * trial.reward_factor
             if not (self.memory or self._shows(trial)):
                 self.memory = f"what {trial.name} shows may depend on more than the position"
 
@@ -111,6 +114,11 @@ class AgentView:
         env = getattr(model, "get_env", lambda: None)()
         if env is not None and hasattr(layers_of(env)[0], "stepper"):
             self._check_environment(env)
+
+    def learned_scale(self, model: Any) -> float | None:
+        """Return the `reward_scale` of the environment that a model learns from, if it has one, or else of this."""
+        self.check_model(model)
+        return self.reward_scale if self._of_model is None else self._of_model[1].reward_scale
 
     def _check_environment(self, env: Any) -> None:
         """Raise ValueError if the environment of a model shows positions otherwise than the meter."""

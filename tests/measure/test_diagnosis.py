@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import Autoreset, TimeLimit, TransformAction
+from gymnasium.wrappers import Autoreset, NormalizeReward, TimeLimit, TransformAction, TransformReward
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from torch import nn
@@ -213,6 +213,19 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
             "wrong_signs": np.average(is_wrong, weights=weights),
         }
     )
+
+
+def test_critics_learn_from_the_rewards_of_their_own_environment():
+    def errors(env, scale):
+        model = A2C("MlpPolicy", env, seed=1, device="cpu")
+        model.policy.value_net.weight.data[:] = 0
+        model.policy.value_net.bias.data[:] = -5 * scale
+        return diagnose(METER, model, random_visits(SIX), masked=True).critic
+
+    plain = gym.make(BOX, tiles=6)
+    scaled = TransformReward(gym.make(BOX, tiles=6, reward_scale=0.5), lambda reward: reward / 5)
+    assert errors(scaled, 0.1).bias == pytest.approx(errors(plain, 1).bias / 10, rel=1e-5)
+    assert errors(NormalizeReward(plain), 1) is None
 
 
 @pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, MaskablePPO])

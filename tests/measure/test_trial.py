@@ -310,7 +310,9 @@ def measured(env, agent):
 @pytest.mark.parametrize("agent", [chooser, careless])
 @given(chosen=st.lists(st.sampled_from(ANY), min_size=1, max_size=3))
 def test_the_regret_is_what_the_agent_loses_at_play(agent, chosen):
-    assume(not {Monitor, wrappers.RecordEpisodeStatistics} <= set(chosen))  # both want the same entry of infos
+    assume(
+        sum(each in (Monitor, wrappers.RecordEpisodeStatistics) for each in chosen) < 2
+    )  # want the same entry of infos
 
     def wrapped():
         env = make()
