@@ -18,7 +18,7 @@ TABLES = {
     "departures": "The decisions where play for the points of the turn errs, by lead and number of later players:",
     "pars": "By the number of players after: the expected win, par, the worst score worth half a win, and shares:",
     "perfect_from": "The number of players after from which on strategies are perfect:",
-    "after": "After each round: the chance that a player has won most, that nobody alone has, and the points:",
+    "after": "After each round: the chance that a player has won more, that both have won as many, and the points:",
 }
 
 
@@ -146,19 +146,17 @@ def match(
     begins: str = "fixed",
     rules: RoundRules = RoundRules(),  # noqa: B008
 ) -> Answer:
-    """Find who wins most of several rounds.
+    """Find who of two players wins more of several rounds.
 
     Args:
         game: the rules of a turn.
-        policy: One for each player, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
-            folders.
+        policy: Two, separated by commas: strategies, bundled policies, saved policies (.npz) or runs' folders.
         rounds: How many rounds the match has.
-        begins: Who begins a round: fixed (always the first player), alternating, or the winner or loser of the one
-            before.
+        begins: Who begins a round: fixed (always the first player), alternating, or the winner of the one before.
         rules: the rules of a round.
 
     Returns:
-        After 1, 2 ... rounds the chance that each player has won most, that nobody alone has, and the points.
+        After 1, 2 ... rounds the chance that each player has won more, that both have won as many, and the points.
     """
     of_round = rules.round(game, len(policy))
     ended = series(of_round, policy, rounds, begins)

@@ -4,14 +4,14 @@
 - `round`: the rules of a round, its equilibrium, and the results of given players; `strategies`: how players are given;
   `evaluation`: those results; `optimal_turn`: best play of one turn.
 - `par`: par scores, and departures from solo play.
-- `matches`: several rounds between the same players; `tournaments`: rounds up to a limit of points.
+- `matches`: several rounds between the same two players; `tournaments`: rounds up to a limit of points.
 - `opponents`: the opponents of one seat, reduced to two draws; `env`: one seat of a round; `vector_env`: of many
   rounds at once; `self_play`: all seats of many rounds; `meter`: the exact regret of an agent in a round.
 """
 
 from stb_gym.rounds.env import RoundEnv
 from stb_gym.rounds.evaluation import BestResponse, Outcome, RoundEvaluation, Seat
-from stb_gym.rounds.matches import BEGINS, Series, match, series
+from stb_gym.rounds.matches import BEGINS, Series, series
 from stb_gym.rounds.meter import RoundMeter, RoundRegret
 from stb_gym.rounds.opponents import Opponents, opponents_of
 from stb_gym.rounds.optimal_turn import OptimalTurn
@@ -28,5 +28,5 @@ __all__ = [
     "BEGINS", "ENDS", "INDIFFERENT", "TIES", "BestResponse", "Departures", "Opponents", "OptimalTurn", "Outcome", "Par",
     "Play", "Round", "RoundEnv", "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundStrategy",
     "RoundVectorEnv", "ScoresSoFar", "ScoresSoFarTable", "Seat", "SelfPlayVectorEnv", "Series", "Tournament",
-    "departures", "match", "opponents_of", "pars", "series", "shares", "tournament",
+    "departures", "opponents_of", "pars", "series", "shares", "tournament",
 ]  # fmt: skip

@@ -52,7 +52,6 @@ LINES = [
     "par threes --dice 2 --after 3 --policy take-all,threes-only",
     "par threes --dice 2 --after 20",
     "match threes --dice 2 --policy optimal,random --rounds 3 --begins winner",
-    "match shut-the-box --tiles 4 --policy optimal,random --policy worst --rounds 2 --begins loser",
     "tournament shut-the-box --tiles 4 --policy optimal,random --limit 9",
 ]
 ERRORS = [
