@@ -6,7 +6,7 @@ from stb_gym.checks import check_integer
 from stb_gym.cli.answers import PERCENT, Answer, rows_of
 from stb_gym.cli.flags import Names, RoundRules, player_of
 from stb_gym.games import Game, entry_of
-from stb_gym.rounds import ENDS, Round, departures, pars, series, shares
+from stb_gym.rounds import ENDS, Round, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
 from stb_gym.tracking import tracked
@@ -15,7 +15,6 @@ ROUNDING = 1e-12  # of probabilities
 TABLES = {
     "seats": "What each player can expect:",
     "survival": "The chance that 0, 1, 2 ... later players do not beat a lead:",
-    "departures": "The decisions where play for the points of the turn errs, by lead and number of later players:",
     "pars": "By the number of players after: the expected win, par, the worst score worth half a win, and shares:",
     "perfect_from": "The number of players after from which on strategies are perfect:",
     "after": "After each round: the chance that a player has won more, that both have won as many, and the points:",
@@ -50,20 +49,18 @@ def round_of(
 
     Returns:
         By seat the expected win and the mean throws; by lead the chance that nobody of 0, 1, 2 ... players beats it.
-        For given players what a best response would gain each; for the equilibrium the number of positions where it
-        departs from the play of a turn alone.
+        For given players what a best response would gain each.
     """
     number = players if players is not None else len(policy) or 2
     of_round = rules.round(game, number)
     names = policy or ("optimal",) * number
     found = of_round.evaluate(names)
-    after = [*map(str, range(number))]
     leads = [str(lead) for lead in of_round.tables.scores.tolist()]
     answer = Answer(
         "These are the chances in a round of {game} with {players} players.",
         game,
         tables=TABLES,
-        columns={"survival": ["lead", *after], "departures": ["lead", *after[:-1]]},
+        columns={"survival": ["lead", *map(str, range(number))]},
         formats={
             "exploitability": PERCENT,
             "wins": PERCENT,
@@ -81,10 +78,6 @@ def round_of(
         numbers["best_response_gain"] = gains
         answer.json["exploitability"] = sum(gains)
     answer.json |= {"seats": _by_player(names, **numbers), "survival": survival}
-    if not policy:
-        changes = departures(of_round.solve())
-        by_lead = dict(zip(leads, changes.by_lead.T.tolist(), strict=True))
-        answer.json |= {"decisions": changes.positions, "first_player_departures": changes.first, "departures": by_lead}
     return answer
 
 

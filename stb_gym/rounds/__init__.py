@@ -3,7 +3,7 @@
 - `scores_so_far`: what a player sees of the others.
 - `round`: the rules of a round, its equilibrium, and the results of given players; `strategies`: how players are given;
   `evaluation`: those results; `optimal_turn`: best play of one turn.
-- `par`: par scores, and departures from solo play.
+- `par`: par scores.
 - `matches`: several rounds between the same two players; `tournaments`: rounds up to a limit of points.
 - `opponents`: the opponents of one seat, reduced to two draws; `env`: one seat of a round; `vector_env`: of many
   rounds at once; `self_play`: all seats of many rounds; `meter`: the exact regret of an agent in a round.
@@ -15,7 +15,7 @@ from stb_gym.rounds.matches import BEGINS, Series, series
 from stb_gym.rounds.meter import RoundMeter, RoundRegret
 from stb_gym.rounds.opponents import Opponents, opponents_of
 from stb_gym.rounds.optimal_turn import OptimalTurn
-from stb_gym.rounds.par import Departures, Par, departures, pars, shares
+from stb_gym.rounds.par import Par, pars, shares
 from stb_gym.rounds.round import Round, RoundSolution
 from stb_gym.rounds.rules import INDIFFERENT
 from stb_gym.rounds.scores_so_far import TIES, ScoresSoFar, ScoresSoFarTable
@@ -25,8 +25,8 @@ from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
 from stb_gym.rounds.vector_env import RoundVectorEnv
 
 __all__ = [
-    "BEGINS", "ENDS", "INDIFFERENT", "TIES", "BestResponse", "Departures", "Opponents", "OptimalTurn", "Outcome", "Par",
+    "BEGINS", "ENDS", "INDIFFERENT", "TIES", "BestResponse", "Opponents", "OptimalTurn", "Outcome", "Par",
     "Play", "Round", "RoundEnv", "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundStrategy",
     "RoundVectorEnv", "ScoresSoFar", "ScoresSoFarTable", "Seat", "SelfPlayVectorEnv", "Series", "Tournament",
-    "departures", "opponents_of", "pars", "series", "shares", "tournament",
+    "opponents_of", "pars", "series", "shares", "tournament",
 ]  # fmt: skip

@@ -60,14 +60,10 @@ class OptimalTurn:
         """Return [B] the player's expected win before the turn at rows: a mask [Z] or indices [B]."""
         return best_values(self.scores_so_far.tables, self.utility(rows))
 
-    def is_optimal(self, rows: IntArray) -> NDArray[np.bool_]:
-        """Return [E, B] True for every pair that is as good as the best of its state at rows [B]."""
-        tables = self.scores_so_far.tables
-        return optimal_pairs(tables, *optimise(tables, self.utility(rows).T[tables.score_index]))
-
     def weights(self, rows: IntArray) -> FloatArray:
         """Return [E, B] the probability (0 or 1) of every pair at rows [B]."""
-        tables, best = self.scores_so_far.tables, self.is_optimal(rows)
+        tables = self.scores_so_far.tables
+        best = optimal_pairs(tables, *optimise(tables, self.utility(rows).T[tables.score_index]))
         preferred = best
         if self.tie_breaker is not None:
 

@@ -1,32 +1,15 @@
-"""How the seat in a round changes play: par scores, and where optimal round play departs from optimal solo play."""
+"""Par scores: the target scores of the player who begins a round."""
 
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.rounds.optimal_turn import best_values
 from stb_gym.rounds.round import RoundSolution
-from stb_gym.rounds.scores_so_far import batches
 from stb_gym.solver import TIE, Policy
 from stb_gym.solving import solve
-
-
-class Departures(NamedTuple):
-    """Numbers of decisions where no move is optimal both in the round and for the points of the turn.
-
-    Attributes:
-        positions: how many decisions there are.
-        first: the number for the player who begins the round.
-        by_lead: [players - 1, T] the number for a player who sees a single leader, by the number of players after
-            (0, 1 ...) and the rank of the lead.
-    """
-
-    positions: int
-    first: int
-    by_lead: NDArray[np.int64]
 
 
 class Par(NamedTuple):
@@ -43,31 +26,6 @@ class Par(NamedTuple):
     first: float
     par: int
     even: int | None
-
-
-def departures(solution: RoundSolution) -> Departures:
-    """Count the decisions where optimal round play differs from optimal solo play.
-
-    Args:
-        solution: the equilibrium of the round.
-
-    Returns:
-        The counts, for the first player and for every player who sees a single leader.
-
-    Example:
-        >>> import stb_gym
-        >>> rules = stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=5)
-        >>> stb_gym.rounds.departures(rules.solve()).first
-        50
-    """
-    tables, table = solution.rules.tables, solution.rules.scores_so_far
-    alone = solve(tables.game).optimal
-    counts = np.zeros((table.players, len(table.lead)), int)
-    for after, turn in enumerate(solution.turns):
-        for rows in batches(tables, table.reachable_by(table.players - 1 - after)):
-            agrees = tables.reduce(np.logical_or, turn.is_optimal(rows) & alone[:, None])
-            counts[after, rows] = (~agrees).sum(axis=0)
-    return Departures(len(tables.decisions), int(counts[-1, -1]), counts[:-1, table.holders == 1])
 
 
 @checked

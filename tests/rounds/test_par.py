@@ -1,28 +1,13 @@
-"""Test par scores, and departures from optimal solo play."""
+"""Test par scores."""
 
 from itertools import product
 
 import pytest
 
 from stb_gym import ShutTheBox, Threes, strategy
-from stb_gym.rounds import Round, ScoresSoFar, departures, pars, shares
+from stb_gym.rounds import Round, pars, shares
 from tests import every
 from tests.twins import MostThrees
-
-
-def test_departures_are_where_every_move_for_the_points_loses_in_the_round(solved):
-    game = ShutTheBox(tiles=6)
-    solution, alone = Round(game, 3).solve(), solved(game)
-    counts, tables = departures(solution), alone.tables
-    assert counts.first > 0
-    for scores_so_far in (ScoresSoFar(after=2), ScoresSoFar(4, 1, 1), ScoresSoFar(7, 1, 0)):
-        wins, found = solution.at(scores_so_far).afterstate_utilities, 0
-        for state in tables.decisions.tolist():
-            pairs = tables.pairs_of(state)
-            after = wins[tables.pair_afterstate[pairs]]
-            found += after.max() - after[alone.optimal[pairs]].max() > 1e-9
-        lead, _, after = scores_so_far
-        assert found == (counts.first if lead is None else counts.by_lead[after][lead])
 
 
 @pytest.mark.slow
