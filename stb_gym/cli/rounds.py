@@ -6,7 +6,7 @@ from stb_gym.checks import check_integer
 from stb_gym.cli.answers import PERCENT, Answer, rows_of
 from stb_gym.cli.flags import Names, RoundRules, player_of
 from stb_gym.games import Game, entry_of
-from stb_gym.rounds import ENDS, Round, pars, series, shares
+from stb_gym.rounds import Round, pars, series, shares
 from stb_gym.rounds import tournament as tournament_of
 from stb_gym.solver import table_strategy
 from stb_gym.tracking import tracked
@@ -167,26 +167,22 @@ def match(
     )
 
 
-def tournament(
-    game: Game, *, policy: Names, ends: str = "first-to", limit: int | None = None, ties: str = "split"
-) -> Answer:
-    """Find who wins a tournament of many rounds.
+def tournament(game: Game, *, policy: Names, limit: int = 100, ties: str = "split") -> Answer:
+    """Find who wins a tournament: the best total when the first one reaches a limit.
 
     Args:
         game: the rules of a turn.
         policy: One for each player, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
             folders.
-        ends: When it ends: first-to (a total reaches the limit) or out-at (players whose total reaches it are out).
-        limit: Points (default: 100, or 45 for out-at).
+        limit: Points.
         ties: Who wins a tie: split, all-win or nobody.
     """
-    ended = tournament_of(game, [player_of(game, name) for name in policy], ends, limit, ties)
+    ended = tournament_of(game, [player_of(game, name) for name in policy], limit, ties)
     return Answer(
-        f"This is a tournament of {{game}}: {ENDS[ended.rule]}.",
+        "This is a tournament of {game}: after the round in which a total reaches {limit}, the best total wins.",
         game,
         tables=TABLES,
         formats={"mean_rounds": ".4f", "wins": PERCENT},
-        ends=ended.rule,
         limit=ended.limit,
         ties=ended.ties,
         policies=list(policy),

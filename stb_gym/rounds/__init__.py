@@ -21,11 +21,11 @@ from stb_gym.rounds.rules import INDIFFERENT
 from stb_gym.rounds.scores_so_far import TIES, ScoresSoFar, ScoresSoFarTable
 from stb_gym.rounds.self_play import Play, SelfPlayVectorEnv
 from stb_gym.rounds.strategies import RoundStrategy
-from stb_gym.rounds.tournaments import ENDS, Tournament, tournament
+from stb_gym.rounds.tournaments import Tournament, tournament
 from stb_gym.rounds.vector_env import RoundVectorEnv
 
 __all__ = [
-    "BEGINS", "ENDS", "INDIFFERENT", "TIES", "BestResponse", "Opponents", "OptimalTurn", "Outcome", "Par",
+    "BEGINS", "INDIFFERENT", "TIES", "BestResponse", "Opponents", "OptimalTurn", "Outcome", "Par",
     "Play", "Round", "RoundEnv", "RoundEvaluation", "RoundMeter", "RoundRegret", "RoundSolution", "RoundStrategy",
     "RoundVectorEnv", "ScoresSoFar", "ScoresSoFarTable", "Seat", "SelfPlayVectorEnv", "Series", "Tournament",
     "opponents_of", "pars", "series", "shares", "tournament",

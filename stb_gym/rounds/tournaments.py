@@ -1,15 +1,15 @@
 """Tournaments of several rounds between players who ignore each other, exactly.
 
-In every round each player plays one turn and adds the final score to a total. Fixed strategies make the totals
+In every round each player plays one turn and adds the final score to a total. The tournament ends after the round in
+which a total reaches the limit, and the best total wins. Fixed strategies make the totals
 independent, so no joint state is needed. Let p_i(t) be the chance that player i's total is t after a round and was
 below the limit before it, and let x^K stand for a tie with K others. Then
 
-    first-to:  P(ends now, i wins) = sum over t of p_i(t) product over j != i of (P_j(total worse than t) + x p_j(t)),
-               less the same with all totals below the limit
-    out-at:    P(i wins) = sum over r of P(T_i = r) product over j != i of (P(T_j < r) + x P(T_j = r))
+    P(ends now, i wins) = sum over t of p_i(t) product over j != i of (P_j(total worse than t) + x p_j(t)),
+                          less the same with all totals below the limit
 
-where T_i is the round in which i goes out. If all tied players win, x = 1; if nobody does, x = 0. A shared win is the
-integral over x from 0 to 1, because that of x^K is 1 / (1 + K). Gaussian quadrature computes it exactly.
+If all tied players win, x = 1; if nobody does, x = 0. A shared win is the integral over x from 0 to 1, because that of
+x^K is 1 / (1 + K). Gaussian quadrature computes it exactly.
 
 All this is exact for fixed strategies. Players who look at the totals would play differently, and their equilibrium
 needs the joint totals as its state. For people who adapt, these numbers are an approximation.
@@ -29,11 +29,6 @@ from stb_gym.rounds.strategies import check_strategies
 from stb_gym.solver import Policy
 from stb_gym.solving import solve, strategy
 
-ENDS = {
-    "first-to": "the tournament ends after the round in which a total reaches the limit, and the best total wins",
-    "out-at": "a player whose total reaches the limit is out; the last one wins, or the last ones tie if out together",
-}
-LIMITS = {"first-to": 100, "out-at": 45}  # as people play
 LARGEST_STEP = 2**25  # sums of a total and a score: 256 MiB for each array of them
 NEGLIGIBLE = 1e-15  # no further rounds are played if the tournament goes on with a smaller chance
 
@@ -45,14 +40,12 @@ class Tournament:
     """The exact chances of the players of a tournament.
 
     Attributes:
-        rule: "first-to" or "out-at".
-        limit: the total that ends the tournament, or puts a player out.
+        limit: the total that ends the tournament.
         ties: "all-win", "split" or "nobody".
         wins: [players] the chance to win or, under "split", the expected share of the win.
         rounds: [R] the probability that it takes 0, 1, 2 ... R - 1 rounds.
     """
 
-    rule: str
     limit: int
     ties: str
     wins: FloatArray
@@ -64,13 +57,7 @@ class Tournament:
         return float(self.rounds @ np.arange(len(self.rounds)))
 
 
-def tournament(
-    game: Game,
-    strategies: Sequence[str | Policy],
-    rule: str = "first-to",
-    limit: int | None = None,
-    ties: str = "split",
-) -> Tournament:
+def tournament(game: Game, strategies: Sequence[str | Policy], limit: int = 100, ties: str = "split") -> Tournament:
     """Compute the exact chances of players with fixed strategies.
 
     Players may score 0 for ever. So rounds are played until the tournament goes on with a chance below 1e-15; the rest
@@ -79,8 +66,7 @@ def tournament(
     Args:
         game: the rules of each turn.
         strategies: one for each of 1 to 100 players: a name or a policy. "optimal" optimises the expected points.
-        rule: one of `ENDS`. A single player wins "out-at" after 0 rounds.
-        limit: points, 1 to 10,000; by default as in `LIMITS`.
+        limit: points, 1 to 10,000.
         ties: one of `stb_gym.rounds.TIES`.
 
     Returns:
@@ -100,12 +86,6 @@ def tournament(
     check_game(game)
     check_strategies("tournament", strategies)
     check_integer("players", len(strategies), 1, 100)
-    check_choice("end of a tournament", rule, list(ENDS))
-    if rule == "out-at" and game.more_is_better:
-        raise ValueError(
-            f"out-at is for games in which points are bad, and in {game.name} more are better: say first-to"
-        )
-    limit = LIMITS[rule] if limit is None else limit
     check_integer("limit", limit, 1, 10_000)
     check_choice("ties", ties, list(TIES))
     optimum, turns = solve(game), []
@@ -116,18 +96,15 @@ def tournament(
             raise ValueError(f"totals must not fall in a tournament: final scores must be 0 or more, not {min(turn)}")
         total = fsum(turn.values())  # 1, except for a rounding error that would add up over the rounds
         turns.append({score: chance / total for score, chance in turn.items()})
-    wins, rounds = _play(turns, rule, limit, _shares(ties, len(turns)), game.sign)
-    return Tournament(rule, limit, ties, wins, rounds)
+    wins, rounds = _play(turns, limit, _shares(ties, len(turns)), game.sign)
+    return Tournament(limit, ties, wins, rounds)
 
 
-def _play(
-    turns: list[ScoreChances], rule: str, limit: int, shares: FloatArray, sign: int
-) -> tuple[FloatArray, FloatArray]:
+def _play(turns: list[ScoreChances], limit: int, shares: FloatArray, sign: int) -> tuple[FloatArray, FloatArray]:
     """Return the wins [N] of N players and the chances of rounds [R], given each player's chances of final scores."""
     players = len(turns)
-    always_zero = np.array([[set(turn) == {0}] for turn in turns], float)
-    if _goes_on(rule, always_zero) > 0:
-        raise ValueError(f"the tournament never ends: {always_zero.sum():g} of {players} players always score 0")
+    if all(set(turn) == {0} for turn in turns):
+        raise ValueError("the tournament never ends: all players always score 0")
     scores = sorted({0}.union(*turns))
     if players * limit * len(scores) > LARGEST_STEP:
         raise ValueError(
@@ -137,34 +114,17 @@ def _play(
     chances = [[turn.get(score, 0.0) for score in scores] for turn in turns]
     totals, index = np.unique(np.add.outer(np.arange(limit), scores), return_inverse=True)
     below = np.eye(1, limit).repeat(players, axis=0)  # [N, limit] the chances of the totals below the limit
-    left = np.ones((players, 1))  # their sum
-    gone = np.zeros((players, 1))  # the chance to have reached the limit
     wins = np.zeros(players)
-    going_on = _goes_on(rule, left)
-    rounds = [1 - going_on]
+    going_on = 1.0
+    rounds = [0.0]
     while going_on >= NEGLIGIBLE:
         grown = [np.outer(start, chance).ravel() for start, chance in zip(below, chances, strict=True)]
         after = np.array([np.bincount(index.ravel(), steps, len(totals)) for steps in grown])
         below = after[:, :limit]  # the first totals are 0 to limit - 1
-        left, out = below.sum(axis=1, keepdims=True), after[:, limit:].sum(axis=1, keepdims=True)
-        if rule == "first-to":
-            wins += _best(after[:, ::sign], shares) - _best(below[:, ::sign], shares)
-        else:
-            wins += _best(out, shares, gone)
-        gone += out
-        before, going_on = going_on, _goes_on(rule, left)
+        wins += _best(after[:, ::sign], shares) - _best(below[:, ::sign], shares)
+        before, going_on = going_on, float(below.sum(axis=1).prod())
         rounds.append(max(0.0, before - going_on))  # rounding may make it negative
-    if rule == "out-at":
-        wins += _best(left, _shares("nobody", players), gone)
     return wins, np.array(rounds)
-
-
-def _goes_on(rule: str, left: FloatArray) -> float:
-    """Return the chance that a tournament goes on, given each player's chance [N, 1] to be below the limit."""
-    none, one, more = 1.0, 0.0, 0.0
-    for chance in left.ravel().tolist():
-        none, one, more = none * (1 - chance), one * (1 - chance) + none * chance, more + one * chance
-    return more if rule == "out-at" else float(left.prod())
 
 
 def _shares(ties: str, players: int) -> FloatArray:
@@ -175,15 +135,14 @@ def _shares(ties: str, players: int) -> FloatArray:
     return np.column_stack(((1 + nodes) / 2, weights / 2))
 
 
-def _best(result: FloatArray, shares: FloatArray, worse: FloatArray | float = 0.0) -> FloatArray:
+def _best(result: FloatArray, shares: FloatArray) -> FloatArray:
     """Return [N] what each player wins by having the best result.
 
     Args:
         result: [N, M] the chances of M results for each player, the worst first.
         shares: see `_shares`.
-        worse: [N, 1] the chance of a result worse than all of these.
     """
-    worse = worse + np.pad(result[:, :-1].cumsum(axis=1), ((0, 0), (1, 0)))
+    worse = np.pad(result[:, :-1].cumsum(axis=1), ((0, 0), (1, 0)))
     wins = np.zeros(len(result))
     for x, weight in shares:
         factor = worse + x * result

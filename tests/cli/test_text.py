@@ -125,7 +125,7 @@ ERRORS = [
     "match threes --dice 2 --policy optimal",
     "match threes --dice 2 --policy optimal,random --rounds 0",
     "match threes --dice 2 --policy optimal,random --begins never",
-    "tournament shut-the-box --tiles 4 --policy random,worst --ends never",
+    "tournament shut-the-box --tiles 4 --policy random,worst --limit 0",
     "play threes --shut-wins",
     "play threes --against random --objective shut",
     "play threes --against ppo-nine-tiles",
