@@ -35,7 +35,6 @@ class Answer:
 
     Attributes:
         json: the values by name, which --json prints.
-        text: more text, which follows the tables.
 
     Example:
         >>> from stb_gym.cli.answers import Answer
@@ -70,7 +69,6 @@ class Answer:
         self.tables = tables
         self.columns = columns
         self.formats = formats
-        self.text = ""
         self.json: dict[str, Any] = {}
         if game is not None:
             self.json |= {"game": game.name, "rules": all_rules(game), "title": title(game)}
@@ -95,7 +93,7 @@ class Answer:
         for name, line in self.tables.items():
             if self.json.get(name):
                 parts.append("\n".join(filter(None, [_wrapped(line), self._table(name, self.json[name])])))
-        return "\n\n".join(filter(None, [*parts, self.text]))
+        return "\n\n".join(filter(None, parts))
 
     def _table(self, name: str, value: Any) -> str:
         """Return the table of a list of rows or texts, or of a dictionary."""

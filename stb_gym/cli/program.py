@@ -8,7 +8,7 @@ import re
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any
 
@@ -187,7 +187,7 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
             values["where"] = values.get("where", GameFlags()).given()
         answer = function(**values)
         if answer is not None:
-            say(json.dumps({"schema": SCHEMA, **answer.json}, default=asdict) if as_json else answer)
+            say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer)
 
     run.__doc__ = re.sub("\n {12}", " ", function.__doc__ or "")  # help texts break lines by themselves
     run.__signature__ = signature.replace(parameters=[*options.values()])  # type: ignore[attr-defined]

@@ -8,7 +8,7 @@ from stb_gym.cli.flags import PlaceInRound
 from stb_gym.games import GAMES, Game, all_rules, entry_of, locate, make_game, own_rules, rolls
 from stb_gym.measure import bundled_policies
 from stb_gym.measure import hardness as measure_hardness
-from stb_gym.solver import Solution, choice_at, move_tree, objective_of, ways_to_shut
+from stb_gym.solver import Solution, choice_at, objective_of, ways_to_shut
 from stb_gym.solver import certify as certify_game
 from stb_gym.solving import perfect_play, strategies, strategy
 from stb_gym.solving import solve as solve_turn
@@ -215,18 +215,16 @@ def advise(
     where: dict[str, Any],
     *,
     objective: str = "score",
-    depth: int | None = None,
     place: PlaceInRound = PlaceInRound(),  # noqa: B008
 ) -> Answer:
     """Rank the legal moves at a position, best first.
 
-    Without a roll, list the best moves of every roll. With --depth, show a tree.
+    Without a roll, list the best moves of every roll.
 
     Args:
         game: the rules.
         where: the position, in the words of the game; by default the start.
         objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
-        depth: Show the tree of moves and rolls below the position, 1 to 3 throws deep; its own roll is the first.
         place: the place in a round.
 
     Raises:
@@ -243,14 +241,6 @@ def advise(
     turn = place.turn(game, objective)
     best = turn.best if turn else perfect_play(game, objective)
     sign = best.objective.sign
-    if depth is not None:
-        if not isinstance(best, Solution):
-            raise ValueError(f"a tree is only for games that fit into tables, not for {game}")
-        sentence = "The value of each move and roll in {game}, best moves first:"
-        tree = move_tree(best, depth, **where)
-        answer = Answer(sentence, game, best.objective, turn, tree=tree)
-        answer.text = str(tree)
-        return answer
     if roll is not None:
         choice = choice_at(best, progress, dice, roll)
         moves = [
