@@ -98,7 +98,7 @@ class SelfPlayVectorEnv(RoundVectorBase):
         num_envs: how many rounds.
         players: how many play each.
         ties, shut_wins: the rules of the round, see `stb_gym.rounds.Round`.
-        illegal, render_mode, observation_dtype: see `TurnEnv`.
+        illegal, observation_dtype: see `TurnEnv`.
         **rules: fields of the rules that differ from the standard ones.
 
     Attributes:
@@ -123,7 +123,6 @@ class SelfPlayVectorEnv(RoundVectorBase):
         ties: str = "split",
         shut_wins: bool = False,
         illegal: str = "end",
-        render_mode: str | None = None,
         *,
         observation_dtype: Any = "float32",
         **rules: Any,
@@ -133,7 +132,6 @@ class SelfPlayVectorEnv(RoundVectorBase):
             game,
             num_envs=num_envs,
             illegal=illegal,
-            render_mode=render_mode,
             autoreset_mode=AutoresetMode.SAME_STEP,
             observation_dtype=observation_dtype,
             stepper="tables",
@@ -198,11 +196,3 @@ class SelfPlayVectorEnv(RoundVectorBase):
         self.turn.restore({**snapshot, "of": repr(self.game)})
         self._play.seat = numbers["seat"]
         self._play.ranks = np.column_stack([numbers[name] for name in ranks])
-
-    def render(self) -> tuple[Any, ...] | None:
-        """Draw the position of every turn below the player and the scores so far; see `TurnVectorEnv.render`."""
-        self.turn.captions = [
-            f"player_{seat}: {self._play.scores_so_far(number).in_words(self.game)}"
-            for number, seat in enumerate(self._play.seat)
-        ]
-        return self.turn.render()

@@ -59,13 +59,12 @@ def test_seats_see_what_the_environment_of_one_seat_shows():
     assert (observation[mask, -3:] == [31, 0, 2]).all()
 
 
-def test_an_illegal_action_leaves_the_lead_and_wins_nothing(snapshot):
-    envs = SelfPlayVectorEnv("threes", 2, players=2, render_mode="ansi")
+def test_an_illegal_action_leaves_the_lead_and_wins_nothing():
+    envs = SelfPlayVectorEnv("threes", 2, players=2)
     envs.reset(seed=0, options={"points": 0, "dice": 1})
     observation, _, over, _, infos = envs.step(np.array([4, 0]))
     assert over.all()
     assert observation[0, -3:].tolist() == [31, 0, 0]
-    assert [frame.splitlines()[0] for frame in envs.render()] == snapshot
     while not infos.get("_wins", over * False)[0]:
         *_, infos = envs.step(np.array([0, 0]))
     assert infos["wins"][0].tolist() == [0, 1]
