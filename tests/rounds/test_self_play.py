@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym import Threes
-from stb_gym.rounds import TIES, RoundEnv, RoundVectorEnv, SelfPlayVectorEnv
+from stb_gym.rounds import TIES, RoundEnv, SelfPlayVectorEnv
 from tests import every
 
 SMALL = Threes(dice=2, faces=4, free_face=1)
@@ -70,9 +70,7 @@ def test_an_illegal_action_leaves_the_lead_and_wins_nothing():
     assert infos["wins"][0].tolist() == [0, 1]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", [SelfPlayVectorEnv, RoundVectorEnv, RoundEnv])
-def test_seeds_decide_the_rounds(kind):
-    first, again, other = (kind("threes", 2).reset(seed=seed)[0] for seed in (3, 3, 0))
+def test_seeds_decide_the_rounds():
+    first, again, other = (SelfPlayVectorEnv("threes", 2).reset(seed=seed)[0] for seed in (3, 3, 0))
     assert (first == again).all()
     assert (first != other).any()
