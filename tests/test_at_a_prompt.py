@@ -34,7 +34,7 @@ def test_the_lines_of_results(snapshot):
     "ask",
     [
         stb_gym.certify,
-        lambda what: tournament(what, ["random"]),
+        lambda what: tournament(what, ["random"] * 2),
         lambda what: simulate(what, solve(NINE).policy, 10),
         Round,
         lambda what: load_policy("ppo-nine-tiles", what),

@@ -167,24 +167,21 @@ def match(
     )
 
 
-def tournament(game: Game, *, policy: Names, limit: int = 100, ties: str = "split") -> Answer:
-    """Find who wins a tournament: the best total when the first one reaches a limit.
+def tournament(game: Game, *, policy: Names, limit: int = 100) -> Answer:
+    """Find who of two players wins a tournament: the best total when the first one reaches a limit.
 
     Args:
         game: the rules of a turn.
-        policy: One for each player, separated by commas: strategies, bundled policies, saved policies (.npz) or runs'
-            folders.
+        policy: Two, separated by commas: strategies, bundled policies, saved policies (.npz) or runs' folders.
         limit: Points.
-        ties: Who wins a tie: split, all-win or nobody.
     """
-    ended = tournament_of(game, [player_of(game, name) for name in policy], limit, ties)
+    ended = tournament_of(game, [player_of(game, name) for name in policy], limit)
     return Answer(
         "This is a tournament of {game}: after the round in which a total reaches {limit}, the best total wins.",
         game,
         tables=TABLES,
         formats={"mean_rounds": ".4f", "wins": PERCENT},
         limit=ended.limit,
-        ties=ended.ties,
         policies=list(policy),
         seats=_by_player(policy, wins=ended.wins.tolist()),
         mean_rounds=ended.mean_rounds,
