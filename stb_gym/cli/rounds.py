@@ -17,7 +17,7 @@ TABLES = {
     "survival": "The chance that 0, 1, 2 ... later players do not beat a lead:",
     "pars": "By the number of players after: the expected win, par, the worst score worth half a win, and shares:",
     "perfect_from": "The number of players after from which on strategies are perfect:",
-    "after": "After each round: the chance that a player has won more, that both have won as many, and the points:",
+    "after": "After each round: the chance that a player has won more, and that both have won as many:",
 }
 
 
@@ -149,11 +149,11 @@ def match(
         rules: the rules of a round.
 
     Returns:
-        After 1, 2 ... rounds the chance that each player has won more, that both have won as many, and the points.
+        After 1, 2 ... rounds the chance that each player has won more, and that both have won as many.
     """
     of_round = rules.round(game, len(policy))
     ended = series(of_round, policy, rounds, begins)
-    wins, points = ended.wins.tolist(), ended.points.tolist()
+    wins = ended.wins.tolist()
     return Answer(
         "These are the chances in a match of {rounds} rounds of {game} with {players} players.",
         game,
@@ -162,8 +162,8 @@ def match(
         **_about(of_round, policy),
         rounds=rounds,
         begins=begins,
-        seats=_by_player(policy, wins=wins[-1], points=points[-1]),
-        after=rows_of({"rounds": range(1, rounds + 1), "wins": wins, "tied": ended.tied.tolist(), "points": points}),
+        seats=_by_player(policy, wins=wins[-1]),
+        after=rows_of({"rounds": range(1, rounds + 1), "wins": wins, "tied": ended.tied.tolist()}),
     )
 
 

@@ -34,12 +34,10 @@ class Series:
     Attributes:
         wins: [R, 2] the chance that a player has won more than the other after 1, 2 ... R rounds.
         tied: [R] the chance that both have won equally many.
-        points: [R, 2] the expected points of a player: a won round is one point, and a tie is what the tie rule gives.
     """
 
     wins: FloatArray
     tied: FloatArray
-    points: FloatArray
 
     def __repr__(self) -> str:
         wins = np.array2string(self.wins[-1], precision=4)
@@ -57,7 +55,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
         begins: one of `BEGINS`.
 
     Returns:
-        The chances and expected points after 1, 2 ... rounds.
+        The chances after 1, 2 ... rounds.
 
     Raises:
         ValueError: if an argument is not allowed.
@@ -74,18 +72,16 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
     check_strategies("match", strategies, rules.players)
-    evaluations = [rules.evaluate(order) for order in (strategies, strategies[::-1])]  # by who begins
-    of_a_round = np.array([evaluations[0].seats, evaluations[1].seats[::-1]])
-    one, other = (_moves(first, evaluation.outcome, begins) for first, evaluation in enumerate(evaluations))
+    outcomes = [rules.evaluate(order).outcome for order in (strategies, strategies[::-1])]  # by who begins
+    one, other = (_moves(first, outcome, begins) for first, outcome in enumerate(outcomes))
     ahead = np.array([[1.0], [0.0]])  # [who begins, -r ... r] the chances after r rounds
-    wins, tied, points = [], [], []
+    wins, tied = [], []
     for played in range(1, rounds + 1):
-        points.append(ahead.sum(axis=1) @ of_a_round)
         ahead = np.array([np.convolve(ahead[0], one[b]) + np.convolve(ahead[1], other[b]) for b in range(2)])
         chances = ahead.sum(axis=0)
         wins.append((chances[played + 1 :].sum(), chances[:played].sum()))
         tied.append(chances[played])
-    return Series(np.array(wins), np.array(tied), np.cumsum(points, axis=0))
+    return Series(np.array(wins), np.array(tied))
 
 
 def _moves(first: int, outcome: Outcome, begins: str) -> FloatArray:
