@@ -13,8 +13,8 @@ from tests.agents import make
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
 
 
-def learner(envs=None, seed=0, **changes):
-    return Afterstates(envs or make(), replace(SETTINGS, **changes), seed)
+def learner(envs=None, **changes):
+    return Afterstates(envs or make(), replace(SETTINGS, **changes), seed=0)
 
 
 @pytest.mark.parametrize("limit", [None, 2])

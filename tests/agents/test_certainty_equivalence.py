@@ -8,15 +8,13 @@ import pytest
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
-from tests.agents import BOX, make, seen
+from tests.agents import make, seen
 
 FIVE = {"tiles": 5}
 
 
-def learner_of(steps=0, rules=FIVE, num_envs=64, seed=0, **settings):
-    learner = CertaintyEquivalence(
-        make(BOX, num_envs, **rules), CertaintyEquivalenceSettings(num_envs=num_envs, **settings), seed
-    )
+def learner_of(steps=0, rules=FIVE):
+    learner = CertaintyEquivalence(make(**rules), CertaintyEquivalenceSettings(num_envs=64), seed=0)
     learner.learn(steps)
     return learner
 

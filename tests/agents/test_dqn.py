@@ -17,8 +17,8 @@ SETTINGS = DQNSettings(
 )
 
 
-def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
-    return DQN(make(BOX, settings.num_envs, tiles=tiles, **options), settings, seed)
+def learner_of(settings=SETTINGS):
+    return DQN(make(BOX, settings.num_envs, tiles=6), settings, seed=0)
 
 
 def test_the_replay_keeps_the_newest_transitions_and_their_masks():

@@ -1,7 +1,6 @@
 """Test fitted Q iteration: indices of positions, exact means, shared transitions, and learning."""
 
 from collections import defaultdict
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,10 +11,6 @@ from tests.agents import make, regret_of
 
 ACTIONS = 3
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
-
-
-def learner(envs=None, seed=0, **changes):
-    return FittedQ(envs or make(), replace(SETTINGS, **changes), seed)
 
 
 def transitions(seed, size, positions=30):
@@ -85,7 +80,7 @@ def test_means_are_those_of_all_outcomes():
 
 
 def test_it_learns_five_tiles():
-    agent, game = learner(), ShutTheBox(tiles=5)
+    agent, game = FittedQ(make(), SETTINGS, seed=0), ShutTheBox(tiles=5)
     before = regret_of(agent, game)
     agent.learn(20_000)
     assert regret_of(agent, game) < 0.05 < before / 10

@@ -14,8 +14,8 @@ from tests.agents import BOX, make, regret_of
 SETTINGS = PPOSettings(num_envs=32, num_steps=8, minibatches=2, width=16)
 
 
-def learner_of(seed=0, tiles=6, settings=SETTINGS, **options):
-    return PPO(make(BOX, settings.num_envs, tiles=tiles, **options), settings, seed)
+def learner_of(settings=SETTINGS, **options):
+    return PPO(make(BOX, settings.num_envs, tiles=6, **options), settings, seed=0)
 
 
 def probabilities(learner, *seen):

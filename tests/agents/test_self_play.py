@@ -18,9 +18,9 @@ def everyone(name, rules=ROUND):
     return rules.evaluate([name] * rules.players)
 
 
-def self_play_of(kind, policies=POLICIES):
+def self_play_of(kind):
     self_play = SelfPlay(round_envs(ROUND.game, 8, 3, kind), kind)
-    for name in policies:
+    for name in POLICIES:
         self_play.add(everyone(name))
     return self_play
 

@@ -9,13 +9,13 @@ from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
 from tests.agents import BOX, make, regret_of
 
-FOUR = ShutTheBox(tiles=4)
+RULES = {"tiles": 4}
+FOUR = ShutTheBox(**RULES)
 SETTINGS = {QLearning: QLearningSettings, TabularAfterstates: QLearningSettings, MonteCarlo: MonteCarloSettings}
 
 
-def learner_of(learner_class, num_envs=64, seed=0, rules=None, **settings):
-    rules = {"tiles": 4} if rules is None else rules
-    return learner_class(make(BOX, num_envs, **rules), SETTINGS[learner_class](num_envs=num_envs, **settings), seed)
+def learner_of(learner_class, num_envs=64, rules=RULES, **settings):
+    return learner_class(make(BOX, num_envs, **rules), SETTINGS[learner_class](num_envs=num_envs, **settings), seed=0)
 
 
 @pytest.mark.parametrize(("game", "regret"), [(ShutTheBox(), 0.0069906), (Threes(), 1.0785711)])
