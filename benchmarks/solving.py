@@ -78,6 +78,6 @@ def _policy(game: Game) -> Policy:
 
 
 def _compile(game: Game) -> None:
-    for function in (compile_game, vars(walk)["__wrapped__"], rolls):
-        function.cache_clear()
+    for function in (compile_game, walk, rolls):
+        vars(function)["cache_clear"]()
     compile_game(game)

@@ -1,6 +1,5 @@
 """Registration of games: a name, environments, strategies and rounds for each."""
 
-import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import is_dataclass, replace
@@ -71,9 +70,7 @@ def register_game(
     check_game(smallest)
     if not rules.__module__.startswith(f"{__name__.partition('.')[0]}."):  # whose own games are checked by tests
         check_game(rules())
-    name = getattr(rules, "name", None)
-    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
-        raise ValueError(f"the name of a game has lower-case letters, digits and hyphens only, not {quoted(name)}")
+    name = rules.name
     taken_by = GAMES.get(name, rules)
     if (taken_by.__module__, taken_by.__qualname__) != (rules.__module__, rules.__qualname__):
         raise ValueError(f"there is a game {name} already: {taken_by.__module__}.{taken_by.__qualname__}")

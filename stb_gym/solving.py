@@ -1,7 +1,7 @@
 """Solve a turn, evaluate policies and name strategies, by tables or, for boxes too large for them, by boards."""
 
 from stb_gym.games import Game, fits
-from stb_gym.large import large_strategies, large_strategy, solve_large
+from stb_gym.large import is_box, large_strategies, large_strategy, solve_large
 from stb_gym.solver import (
     Evaluation,
     GameOrEnv,
@@ -45,7 +45,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         Fraction(2261, 432)
     """
     game, goal, _ = task_of(what, objective)
-    if not fits(game):
+    if is_box(game) and not fits(game):
         raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_large(game) solves and evaluates it")
     return solve_tables(game, goal, worst=worst, exact=exact)
 
@@ -66,7 +66,7 @@ def perfect_play(game: Game, objective: Goal, *, worst: bool = False, exact: boo
         ValueError: if fractions are needed and the game is too large for tables.
     """
     goal = objective_of(game, objective)
-    if fits(game):
+    if fits(game) or not is_box(game):
         return solve_tables(game, goal, worst=worst, exact=exact)
     if exact:
         raise ValueError("fractions are for games that fit into tables")

@@ -15,7 +15,7 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice, listed
 from stb_gym.envs.table_stepper import Stepper, TableStepper
-from stb_gym.games import Game, game_of, rules_class_of
+from stb_gym.games import Game, game_of, observation_high, rules_class_of
 from stb_gym.messages import LONGEST_MESSAGE, quoted
 from stb_gym.solver import ILLEGAL, Goal, is_named, objective_of
 
@@ -110,7 +110,7 @@ class GameEnv:
         self.illegal = illegal
         self.reward_scale = float(reward_scale)
         self.render_mode = render_mode
-        self._single_space = observation_space(self.game.observation_high, observation_dtype)
+        self._single_space = observation_space(observation_high(self.game), observation_dtype)
         self.afterstate_space = space_of_afterstates(self._single_space, self.game)
         self.stepper = stepper(self.game, self._single_space.dtype.name)
         self.rewards = np.array([*self.objective.utilities(self.stepper.scores)], float) * self.reward_scale

@@ -21,7 +21,8 @@ from stb_gym.envs.rendering import TurnRenderer
 from stb_gym.envs.table_stepper import Stepper, fits_tables, table_stepper
 from stb_gym.envs.vector_env import TurnVectorEnv
 from stb_gym.envs.wrappers import MaskInObservation, VectorMaskInObservation
-from stb_gym.games import Entry, Game, ShutTheBox, make_game
+from stb_gym.games import Entry, Game, check_rules, make_game
+from stb_gym.large import is_box
 from stb_gym.messages import quoted
 from stb_gym.solver import objective_of
 
@@ -116,9 +117,10 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
         >>> stepper_of(stb_gym.ShutTheBox.preset("the-300")).num_actions
         757
     """
+    check_rules(game)
     check_choice("stepper", kind, [None, "tables", "boards"])
     if kind is None:
-        kind = "boards" if isinstance(game, ShutTheBox) and not fits_tables(game) else "tables"
+        kind = "boards" if is_box(game) and not fits_tables(game) else "tables"
     return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
 
 

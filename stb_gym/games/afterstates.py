@@ -1,23 +1,38 @@
 """Every afterstate of a game, found from its start by asking the rules for every move once."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from stb_gym.arguments import checked
-from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, ask
+from stb_gym.arrays import INTEGER
+from stb_gym.games.contract import (
+    SAMPLE,
+    cached_by_rules,
+    check_answers,
+    check_rules,
+    number_of_actions,
+    observation_high,
+)
+from stb_gym.games.game import LARGEST_PROGRESS, LARGEST_SCORE, Afterstate, Game, Roll
 from stb_gym.games.throws import rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
 
+INTEGERS = frozenset({int, np.int64})  # the types of actions
 LARGEST_TABLE = 2**18  # states of a game; a walk through as many takes some seconds
 
+Walk = Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]
 
-@checked
-@lru_cache(maxsize=4)
-def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
+
+@cached_by_rules(4)
+def walk(game: Game) -> Walk:
     """Find every afterstate of a game from its start and its `positions`, asking the rules for every move once.
 
     Args:
@@ -29,34 +44,37 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
 
     Raises:
         ValueError: if there are more states than LARGEST_TABLE; if a move is not an action or does not lead to an
-            afterstate; or if moves lead back to an afterstate, so that a turn may never end.
+            afterstate; if a first throw leaves no move; if moves lead back to an afterstate, so that a turn may never
+            end; or if moves change when they are asked for again (a sample of them is).
     """
-    found: dict[Afterstate, list[dict[int, Afterstate]]] = {}
-    sorter = TopologicalSorter[Afterstate]()
-    rules = type(game).__name__
-    actions = frozenset(range(len(game.actions)))
-    states = 0
     if not fits(game):
         raise ValueError(
             f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} states"
         )
-    given = [ask(game, "start"), *ask(game, "positions")]
-    for afterstate in given:
-        check_afterstate(f"start and positions of {rules} must be", game, afterstate)
+    found: dict[Afterstate, list[Mapping[int, Afterstate]]] = {}
+    sorter = TopologicalSorter[Afterstate]()
+    rules = type(game).__name__
+    actions = frozenset(range(number_of_actions(game)))
+    observation_high(game)  # is checked
+    shown_of = cache(lambda dice: rolls(game, dice).shown)
+    states = 0
+    given = starting_points(game)
     known = {*given}
     to_visit = list(dict.fromkeys(given))  # grows while the loop goes through it
     for afterstate in tracked(to_visit, "positions found", "positions", len(to_visit)):
-        shown = rolls(game, afterstate[1]).shown
+        shown = shown_of(afterstate[1])
         states += len(shown)
         if states > LARGEST_TABLE:
             raise ValueError(f"moves of {rules} lead to more than {LARGEST_TABLE:,} states: does every turn end?")
-        by_roll = [ask(game, "moves", afterstate, roll) if afterstate[1] else {} for roll in shown]
-        for roll, moves in zip(shown, by_roll, strict=True):
-            if not (isinstance(moves, dict) and actions.issuperset(moves)):
+        by_roll: list[Mapping[int, Afterstate]] = []
+        for roll in shown:
+            moves = game.moves(afterstate, roll) if afterstate[1] else {}
+            if not (isinstance(moves, dict) and actions.issuperset(moves) and INTEGERS.issuperset(map(type, moves))):
                 raise ValueError(
                     f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions "
                     f"from 0 to {len(actions) - 1}, not {quoted(moves)}"
                 )
+            by_roll.append(MappingProxyType({**moves}))  # a copy, because rules may use the dictionary again
         reached = [next_afterstate for moves in by_roll for next_afterstate in moves.values()]
         try:
             new: Iterable[Afterstate] = set(reached) - known
@@ -68,25 +86,116 @@ def walk(game: Game) -> Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]:
         known.update(new)
         to_visit += new
         found[afterstate] = by_roll
+    start = given[0]
+    if blocked := [roll for roll, moves in zip(shown_of(start[1]), found[start], strict=True) if not moves]:
+        raise ValueError(
+            f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
+        )
+    check_words(game, start, shown_of(start[1])[0], min(found[start][0]))
+    check_moves(game, found)
     try:
         order = list(sorter.static_order())
     except CycleError as error:
         raise ValueError(f"a turn of {rules} need not end: moves lead from {error.args[1][0]} back to it") from None
-    return MappingProxyType({afterstate: tuple(map(MappingProxyType, found[afterstate])) for afterstate in order})
+    return MappingProxyType({afterstate: tuple(found[afterstate]) for afterstate in order})
+
+
+def starting_points(game: Game) -> list[Afterstate]:
+    """Return the start of a game and its `positions`; raise ValueError unless all are afterstates."""
+    rules = type(game).__name__
+    start, positions = game.start(), game.positions()
+    check_afterstate(f"start of {rules} must be", game, start)
+    if not start[1]:
+        raise ValueError(f"start of {rules} must be before a throw of one die or more, not {start}")
+    if not isinstance(positions, Iterable):
+        raise ValueError(f"positions of {rules} must yield pairs (progress, dice), not return {quoted(positions)}")
+    given = [*islice(positions, LARGEST_TABLE)]
+    if len(given) == LARGEST_TABLE:
+        raise ValueError(f"positions of {rules} must yield fewer than {LARGEST_TABLE:,} pairs: does it end?")
+    for afterstate in given:
+        check_afterstate(f"positions of {rules} must yield", game, afterstate)
+    return [start, *given]
+
+
+def states_of(game: Game, afterstates: Iterable[Afterstate]) -> Iterator[tuple[Afterstate, Roll]]:
+    """Yield the states of afterstates, in the order of their rolls."""
+    shown_of = cache(lambda dice: rolls(game, dice).shown)
+    for afterstate in afterstates:
+        for roll in shown_of(afterstate[1]):
+            yield afterstate, roll
+
+
+def check_moves(game: Game, found: Walk, thorough: bool = False) -> None:
+    """Raise ValueError unless the rules give the same moves again: at a sample of the states, or at each of them."""
+    throwing = {afterstate: by_roll for afterstate, by_roll in found.items() if afterstate[1]}
+    answers = zip(states_of(game, throwing), chain.from_iterable(throwing.values()), strict=True)
+    every = 1 if thorough else 1 + sum(map(len, throwing.values())) // SAMPLE
+    check_answers(game, "moves", game.moves, answers, every)
+
+
+def check_words(game: Game, start: Afterstate, roll: Roll, action: int) -> None:
+    """Raise ValueError unless the methods that describe a game return text and options, at its first state."""
+    texts = {
+        "describe_afterstate": game.describe_afterstate(*start),
+        "describe_roll": game.describe_roll(roll),
+        "describe_move": game.describe_move(action, True, roll),
+    }
+    for method, text in texts.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{method} of {type(game).__name__} must return a string, not {quoted(text)}")
+    options, names = game.options_at(*start), {*game.position_options} - {"roll"}
+    if not (isinstance(options, dict) and options.keys() == names):
+        raise ValueError(
+            f"options_at of {type(game).__name__} must return a dictionary with {', '.join(sorted(names))}, not "
+            f"{quoted(options)}"
+        )
+
+
+def final_scores(game: Game, progress: Sequence[int], thorough: bool = False) -> NDArray[np.int64]:
+    """Return [N] the points of turns that end with each progress [N].
+
+    Args:
+        game: the rules.
+        progress: [N] what the player has.
+        thorough: ask for all points twice, not for a sample.
+
+    Raises:
+        ValueError: if they are not integers, or change when they are asked for again.
+    """
+    scores = []
+    for each in progress:
+        score = game.final_score(each)
+        if isinstance(score, bool) or not isinstance(score, INTEGER) or abs(score) > LARGEST_SCORE:
+            rules = type(game).__name__
+            raise ValueError(
+                f"final_score of {rules} must return an integer up to 2**62, not {quoted(score)} for {each}"
+            )
+        scores.append(score)
+    answers = zip(zip(progress, strict=True), scores, strict=True)
+    check_answers(game, "final_score", game.final_score, answers, 1 if thorough else 1 + len(scores) // SAMPLE)
+    return np.array(scores, np.int64)
 
 
 @checked
 def fits(game: Game) -> bool:
     """Return whether tables can hold a game; a game without a bound on its states is assumed to fit."""
+    check_rules(game)
     max_states = game.max_states()
-    return max_states is None or max_states <= LARGEST_TABLE
+    if max_states is None:
+        return True
+    if isinstance(max_states, bool) or not isinstance(max_states, int):
+        raise ValueError(f"max_states of {type(game).__name__} must be an integer or None, not {quoted(max_states)}")
+    return max_states <= LARGEST_TABLE
 
 
 def check_afterstate(claim: str, game: Game, afterstate: Any) -> None:
     """Raise ValueError unless `afterstate` is a pair of integers (progress, dice) with at most `game.dice` dice."""
     match afterstate:
         case (int(progress), int(dice)) if (
-            isinstance(afterstate, tuple) and 0 <= dice <= game.dice and abs(progress) < LARGEST_PROGRESS
+            isinstance(afterstate, tuple)
+            and bool not in (type(progress), type(dice))
+            and 0 <= dice <= game.dice
+            and abs(progress) < LARGEST_PROGRESS
         ):
             return
     raise ValueError(
@@ -94,7 +203,7 @@ def check_afterstate(claim: str, game: Game, afterstate: Any) -> None:
     )
 
 
-@lru_cache(maxsize=32)
+@cached_by_rules(32)
 def perfect_score(game: Game) -> int:
     """Return the target of the objective "shut": 0 or, where more points are better, the most points of a turn."""
-    return max(game.final_score(progress) for progress, _ in walk(game)) if game.more_is_better else 0
+    return int(final_scores(game, [progress for progress, _ in walk(game)]).max()) if game.more_is_better else 0

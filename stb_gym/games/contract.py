@@ -1,89 +1,183 @@
-"""Check that a game keeps the contract of `Game` at each of its afterstates."""
+"""The form of rules: what a class, its fields, its attributes and the parameters of its methods must be like."""
 
-from dataclasses import is_dataclass
-from functools import lru_cache
-from itertools import product
-from typing import Any
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import Field, fields, is_dataclass
+from functools import lru_cache, wraps
+from inspect import getattr_static, signature
+from itertools import islice
+from typing import Any, TypeVar, cast
 
 import numpy as np
 
-from stb_gym.arrays import INTEGER
-from stb_gym.checks import check_bool, check_integer, integers
-from stb_gym.games.afterstates import check_afterstate, walk
-from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, Roll, ask
-from stb_gym.games.throws import LARGEST_THROW_TABLE, MAX_DICE, rolls
+from stb_gym.checks import check_bool, check_integer
+from stb_gym.games.game import LARGEST_THROW_TABLE, MAX_DICE, Game
 from stb_gym.messages import quoted
-from stb_gym.tracking import tracked
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+SAMPLE = 256  # about how many answers are asked for again where asking for all would take long
+
+# The arguments that the library passes to each method.
+ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "start": (),
+    "moves": ("afterstate", "roll"),
+    "final_score": ("progress",),
+    "observe": ("afterstate", "roll"),
+    "roll_of": ("throw",),
+    "positions": (),
+    "max_states": (),
+    "find_progress": ("options",),
+    "options_at": ("progress", "dice"),
+    "describe_afterstate": ("progress", "dice"),
+    "describe_roll": ("roll",),
+    "describe_state": ("progress", "dice", "roll"),
+    "describe_move": ("action", "goes_on", "roll"),
+}
 
 
-def check_game(game: Any) -> None:
-    """Check that rules keep the contract of `Game` in each of their afterstates.
-
-    Args:
-        game: the rules; small ones are checked faster.
+def check_rules(game: Any) -> None:
+    """Raise unless the class, the fields and the constants of rules are as `Game` describes them.
 
     Raises:
-        TypeError: if it is not a `Game`.
-        ValueError: naming the method and the first fault: a method that fails or returns a wrong type, fields that can
-            change, a roll that depends on the order of the dice, an afterstate or an action that does not exist, a
-            first throw without a move, moves that lead back to an afterstate, a score that is not an integer, or
-            observations that are out of range or the same in two states.
-
-    Example:
-        >>> import stb_gym
-        >>> stb_gym.games.check_game(stb_gym.ShutTheBox(tiles=4))
+        TypeError: if `game` is not a `Game`.
+        ValueError: naming the first fault.
     """
     if not isinstance(game, Game):
         raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
     rules = type(game).__name__
-    if not (is_dataclass(game) and type(game).__dataclass_params__.frozen):
-        raise ValueError(f"{rules} must be a frozen dataclass, because results are cached by the rules")
-    _check_rules(game, repr(game))  # True equals 1, but has another repr
-
-
-@lru_cache(maxsize=32)  # a round checks its game every time that it is made
-def _check_rules(game: Any, shown: str) -> None:
-    """Check each afterstate of a frozen dataclass; see `check_game`."""
-    rules = type(game).__name__
-    check_integer(f"dice of {rules}", getattr(game, "dice", None), 1, MAX_DICE)
-    check_integer(f"faces of {rules}", getattr(game, "faces", None), 1, LARGEST_THROW_TABLE)
+    _check_class(type(game))
+    try:
+        hash(game)
+    except TypeError as error:
+        raise ValueError(f"fields of {rules} must be hashable, such as tuples instead of lists: {error}") from None
+    check_integer(f"dice of {rules}", _attribute(game, "dice"), 1, MAX_DICE)
+    check_integer(f"faces of {rules}", _attribute(game, "faces"), 1, LARGEST_THROW_TABLE)
     check_bool(f"more_is_better of {rules}", game.more_is_better)
-    actions = ask(game, "actions")
-    if not (isinstance(actions, tuple) and actions):
-        raise ValueError(f"actions of {rules} must be a tuple of one or more, not {quoted(actions)}")
-    known = rolls(game, game.dice)  # refuses too many throws
-    throws = product(range(1, game.faces + 1), repeat=game.dice)
-    for throw, number in zip(throws, known.of_throw.tolist(), strict=True):
-        if ask(game, "roll_of", throw) != known.shown[number]:
-            raise ValueError(f"roll_of of {rules} must not depend on the order of the dice, as it does of {throw}")
-    start = ask(game, "start")
-    check_afterstate(f"start of {rules} must be", game, start)
-    first_moves = zip(rolls(game, start[1]).shown, walk(game)[start], strict=True)
-    if blocked := [roll for roll, moves in first_moves if not moves]:
+    name, options = _attribute(game, "name"), game.position_options
+    if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
+        raise ValueError(f"the name of a game has lower-case letters, digits and hyphens only, not {quoted(name)}")
+    if not (isinstance(options, Mapping) and {"dice", "roll"} <= {*[*options][1:]}):
         raise ValueError(
-            f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
+            f"position_options of {rules} must be a dictionary whose first name is that of progress and whose others "
+            f"are dice and roll, not {quoted(options, 40)}"
         )
-    high = integers(f"observation_high of {rules}", ask(game, "observation_high"), 0, 255)
-    state_of_row: dict[tuple[int, ...], tuple[Afterstate, Roll]] = {}
-    afterstates = walk(game)
-    for afterstate in tracked(afterstates, "positions checked", "positions", len(afterstates)):
-        score = ask(game, "final_score", afterstate[0])
-        check_integer(f"final_score of {rules} at {afterstate}", score, -LARGEST_PROGRESS, LARGEST_PROGRESS)
-        for roll in rolls(game, afterstate[1]).shown:
-            given = ask(game, "observe", afterstate, roll)
-            if isinstance(given, np.ndarray):
-                given = given.tolist()
-            row = tuple(given) if isinstance(given, list | tuple) else ()
-            if len(row) != len(high) or not all(
-                isinstance(number, INTEGER) and 0 <= number <= most for number, most in zip(row, high, strict=True)
-            ):
-                raise ValueError(
-                    f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high)}, not "
-                    f"{quoted(given, 40)}, for {afterstate} and {roll}"
-                )
-            if row in state_of_row:
-                raise ValueError(
-                    f"observe of {rules} must differ between states: {quoted(row)} is at {state_of_row[row]} "
-                    f"and {(afterstate, roll)}"
-                )
-            state_of_row[row] = (afterstate, roll)
+
+
+def number_of_actions(game: Game) -> int:
+    """Return how many actions rules have; raise ValueError if they are not in a tuple, or there is none."""
+    actions = _attribute(game, "actions")
+    if not (isinstance(actions, tuple) and actions):
+        raise ValueError(f"actions of {type(game).__name__} must be a tuple of one or more, not {quoted(actions)}")
+    return len(actions)
+
+
+def observation_high(game: Game) -> list[int]:
+    """Return [O] the largest value of each number in an observation.
+
+    Raises:
+        ValueError: if they are not integers from 0 to 255, in a list, a tuple or an array.
+    """
+    high = _attribute(game, "observation_high")
+    try:
+        if isinstance(high, list | tuple | np.ndarray) and len(high):
+            return [*bytes([*high])]  # only of integers from 0 to 255
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"observation_high of {type(game).__name__} must be a list of integers from 0 to 255, not {quoted(high)}"
+    )
+
+
+def cached_by_rules(maxsize: int) -> Callable[[F], F]:
+    """Return a decorator that caches the results of a function of a game, and checks the rules before each call.
+
+    Args:
+        maxsize: how many results to keep.
+    """
+
+    def decorate(function: F) -> F:
+        cached = lru_cache(maxsize, typed=True)(function)
+
+        @wraps(function)
+        def call(game: Game, *others: Any, **named: Any) -> Any:
+            check_rules(game)
+            return cached(game, *others, **named)
+
+        vars(call)["cache_clear"] = cached.cache_clear
+        return cast(F, call)
+
+    return decorate
+
+
+def check_answers(
+    game: Game, method: str, ask: Callable[..., Any], answers: Iterable[tuple[tuple[Any, ...], Any]], every: int = 1
+) -> None:
+    """Raise ValueError unless rules give the same answers when they are asked for again.
+
+    Args:
+        game: the rules.
+        method: the name of the method that was asked.
+        ask: a function that asks it again.
+        answers: pairs of arguments and the first answer.
+        every: ask for the first answer and every so many after it.
+    """
+    for arguments, before in islice(answers, 0, None, every):
+        if ask(*arguments) != before:
+            where = f" for {quoted(arguments)}" if arguments else ""
+            raise ValueError(
+                f"{method} of {type(game).__name__} must return the same whenever it is called, and does not{where}"
+            )
+
+
+def _attribute(game: Game, name: str) -> Any:
+    """Return an attribute of rules, None if they have none; errors inside of a property are raised."""
+    try:
+        return getattr(game, name)
+    except AttributeError as error:
+        if error.obj is game and error.name == name:
+            return None
+        raise
+
+
+@lru_cache(maxsize=256)
+def _check_class(rules: type[Game]) -> None:
+    """Raise ValueError unless equal objects of a class have equal rules, and its methods take their arguments."""
+    name = rules.__name__
+    forgotten = any(isinstance(value, Field) for parent in rules.__mro__ for value in vars(parent).values())
+    if forgotten or not (is_dataclass(rules) and rules.__dataclass_params__.frozen):
+        raise ValueError(
+            f"{name} must be a frozen dataclass, because results are cached by the rules: write "
+            "@dataclass(frozen=True, repr=False) above the class"
+        )
+    for field in fields(rules):
+        if not field.compare:
+            raise ValueError(f"{field.name} of {name} must not have compare=False: results are cached by the rules")
+        attribute = getattr_static(rules, field.name, field.default)
+        if not (hasattr(attribute, "__get__") or attribute is field.default or attribute == field.default):
+            raise ValueError(
+                f"{field.name} of {name} is a field, which an attribute does not change: write {field.name}: "
+                f"{type(attribute).__name__} = {quoted(attribute, 20)} below @dataclass(frozen=True, repr=False)"
+            )
+    known = {field.name for field in fields(rules)}
+    for parameter in signature(rules).parameters.values():
+        if parameter.name not in known and parameter.kind not in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise ValueError(
+                f"{parameter.name} of {name} must be a field, because results are cached by the fields: write "
+                f"{parameter.name}: int = 1 (or another type) below @dataclass(frozen=True, repr=False)"
+            )
+    for method, arguments in ARGUMENTS.items():
+        called, stored = getattr(rules, method), getattr_static(rules, method)
+        if stored is vars(Game)[method]:
+            continue
+        if not callable(called):
+            raise ValueError(f"{method} of {name} must be a method, not {quoted(called)}")
+        is_bound = hasattr(stored, "__get__") and not isinstance(stored, staticmethod | classmethod)
+        try:
+            parameters = signature(called)
+        except ValueError:  # builtin functions may have none
+            continue
+        try:
+            parameters.bind(*["self"] * is_bound, *arguments)
+        except TypeError as error:
+            raise ValueError(f"{method} of {name} must take ({', '.join(arguments)}): {error}") from None

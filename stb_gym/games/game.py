@@ -29,11 +29,13 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_bool, check_choice, check_integer, check_names
 from stb_gym.games.rules import own_rules, rules_of
-from stb_gym.messages import quoted, shortened
 
 Afterstate = tuple[int, int]  # (progress, dice)
 Roll = tuple[int, ...]
-LARGEST_PROGRESS = 2**53  # of `progress` and of final scores: floats represent all smaller integers exactly
+MAX_DICE = 64  # more dice have too many throws, even with two faces
+LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
+LARGEST_PROGRESS = 2**53  # of `progress`: floats represent all smaller integers exactly
+LARGEST_SCORE = 2**62  # of final scores: 64 bits hold their differences
 
 
 class Game(ABC):
@@ -168,18 +170,6 @@ class Game(ABC):
 def dice_in_words(dice: int) -> str:
     """Return a number of dice in words."""
     return "1 die" if dice == 1 else f"{dice} dice"
-
-
-def ask(game: Game, method: str, *arguments: Any) -> Any:
-    """Call a method of a game, or read its attribute; raise a ValueError that names it if that fails."""
-    try:
-        member = getattr(game, method)
-        return member if method in ("actions", "observation_high") else member(*arguments)
-    except Exception as error:
-        at = f" for {quoted(arguments)}" if arguments else ""
-        raise ValueError(
-            f"{method} of {type(game).__name__} fails{at}: {type(error).__name__}: {shortened(str(error), 60)}"
-        ) from error
 
 
 class Moves(NamedTuple):

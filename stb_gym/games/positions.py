@@ -5,8 +5,10 @@ from typing import Any
 
 from stb_gym.checks import check_choice, check_integer, check_names, integers
 from stb_gym.games.afterstates import walk
+from stb_gym.games.contract import check_rules
 from stb_gym.games.game import Game, Roll
 from stb_gym.games.throws import rolls
+from stb_gym.messages import quoted
 
 
 def locate(game: Game, options: Mapping[str, Any]) -> tuple[int, int, Roll | None]:
@@ -29,8 +31,10 @@ def locate(game: Game, options: Mapping[str, Any]) -> tuple[int, int, Roll | Non
         >>> stb_gym.games.locate(stb_gym.Threes(), {"points": 4, "roll": [6, 3, 1]})
         (4, 3, (3, 1, 6))
     """
+    check_rules(game)
     check_names("position", options, list(game.position_options))
-    progress, allowed = game.find_progress(options) or _found_by_walk(game, options)
+    found = game.find_progress(options)
+    progress, allowed = _found_by_walk(game, options) if found is None else _checked(game, found)
     if "dice" in options:
         check_choice("number of dice there", options["dice"], allowed)
         allowed = [int(options["dice"])]
@@ -46,6 +50,17 @@ def locate(game: Game, options: Mapping[str, Any]) -> tuple[int, int, Roll | Non
         if (roll,) in rolls(game, dice).shown:
             return progress, dice, (int(roll),)
     raise ValueError(f"roll {roll} is ambiguous or impossible there: name all dice, such as 3,1")
+
+
+def _checked(game: Game, found: Any) -> tuple[int, list[int]]:
+    """Return what `find_progress` returned; raise ValueError unless it is progress and a list of numbers of dice."""
+    match found:
+        case (int(progress), list(allowed)) if allowed and all(each in range(1, game.dice + 1) for each in allowed):
+            return progress, allowed
+    raise ValueError(
+        f"find_progress of {type(game).__name__} must return progress and a list of numbers of dice, or None, not "
+        f"{quoted(found)}"
+    )
 
 
 def _found_by_walk(game: Game, options: Mapping[str, Any]) -> tuple[int, list[int]]:

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from stb_gym.checks import check_choice, listed
+from stb_gym.games.contract import check_rules
 from stb_gym.games.game import Game, Heuristic, make_game
 from stb_gym.games.rules import Variant
 from stb_gym.messages import quoted, shortened
@@ -42,17 +43,27 @@ def entry_of(game: Game | type[Game]) -> Entry:
     return ENTRIES.get(rules) or Entry(rules)
 
 
+def name_of(game: Game) -> str:
+    """Return the name of a game, by which files name it; raise ValueError if it is the name of another game."""
+    owner = GAMES.get(game.name, type(game))
+    if owner is not type(game):
+        rules = type(game).__name__
+        raise ValueError(f"{rules} has the name of {owner.__name__}: give it one of its own, such as {rules.lower()!r}")
+    return game.name
+
+
 def rules_class_of(game: Game | str) -> type[Game]:
     """Return the rules class of a game, given its name or a rules object.
 
     Raises:
-        ValueError: if there is no such game.
+        ValueError: if there is no such game, or its rules do not have the form that `Game` describes.
     """
     if isinstance(game, str):
         check_choice("game", game, list(GAMES))
         return GAMES[game]
     if not isinstance(game, Game):
         raise ValueError(f"a game is a rules object or one of the names {listed(GAMES, 80)}, not {quoted(game)}")
+    check_rules(game)
     return type(game)
 
 

@@ -23,9 +23,9 @@ import numpy as np
 
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice, check_integer, integers
-from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
+from stb_gym.games.game import LARGEST_THROW_TABLE, Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
 from stb_gym.games.rules import Variant, document_fields, rule
-from stb_gym.games.throws import LARGEST_THROW_TABLE, rolls
+from stb_gym.games.throws import rolls
 
 Tiles = tuple[int, ...]
 

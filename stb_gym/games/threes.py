@@ -21,9 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray
-from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
+from stb_gym.games.game import LARGEST_THROW_TABLE, Afterstate, Game, Heuristic, Moves, Roll, dice_in_words
 from stb_gym.games.rules import document_fields, rule
-from stb_gym.games.throws import LARGEST_THROW_TABLE
 
 MOON = -1  # the score of a turn that begins with nothing but the highest face, where that wins
 

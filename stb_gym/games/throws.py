@@ -1,6 +1,5 @@
 """Every roll of a number of dice, with its exact probability."""
 
-from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple
 
@@ -9,11 +8,9 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import freeze
 from stb_gym.checks import check_integer
-from stb_gym.games.game import Game, Roll, ask
+from stb_gym.games.contract import cached_by_rules
+from stb_gym.games.game import LARGEST_THROW_TABLE, MAX_DICE, Game, Roll
 from stb_gym.messages import quoted
-
-MAX_DICE = 64  # more dice have too many throws, even with two faces
-LARGEST_THROW_TABLE = 2**22  # throws, which take a second to count
 
 
 class Rolls(NamedTuple):
@@ -31,7 +28,7 @@ class Rolls(NamedTuple):
     of_throw: NDArray[np.int64]
 
 
-@lru_cache(maxsize=256, typed=True)
+@cached_by_rules(256)
 def rolls(game: Game, dice: int) -> Rolls:
     """Return every roll of a number of dice, counted over all faces**dice throws.
 
@@ -40,7 +37,8 @@ def rolls(game: Game, dice: int) -> Rolls:
         dice: how many dice are thrown.
 
     Raises:
-        ValueError: if there are more throws than LARGEST_THROW_TABLE.
+        ValueError: if there are more throws than LARGEST_THROW_TABLE, or `roll_of` does not return tuples of as many
+            integers that the order of the dice does not change.
 
     Example:
         >>> import stb_gym
@@ -49,30 +47,53 @@ def rolls(game: Game, dice: int) -> Rolls:
         >>> sums.shown[:3], sums.counts[:3].tolist()
         (((2,), (3,), (4,)), [1, 2, 3])
     """
-    if not isinstance(game, Game):
-        raise TypeError(f"{quoted(game)} is not a game: make one, such as stb_gym.Threes()")
     check_integer("dice", dice, 0, MAX_DICE)
-    if game.faces**dice > LARGEST_THROW_TABLE:
+    number_of_throws = int(game.faces) ** int(dice)
+    if number_of_throws > LARGEST_THROW_TABLE:
         raise ValueError(
-            f"{dice} dice of {game.faces} faces have {game.faces**dice:,} throws; at most {LARGEST_THROW_TABLE:,} fit"
+            f"{dice} dice of {game.faces} faces have more throws than fit: at most {LARGEST_THROW_TABLE:,}"
         )
-    faces = range(1, game.faces + 1)
-    sorted_throws = combinations_with_replacement(faces, dice)
-    roll_of = {throw: ask(game, "roll_of", throw) if throw else () for throw in sorted_throws}
-    found = [*roll_of.values()]
-    are_tuples = all(isinstance(roll, tuple) and len(roll) == len(found[0]) for roll in found)
-    if not (are_tuples and all(isinstance(number, int) and 0 <= number <= 255 for roll in found for number in roll)):
-        rules = type(game).__name__
-        raise ValueError(f"roll_of of {rules} must return tuples of integers to 255, all as long, not {quoted(found)}")
+    roll_of: dict[Roll, Roll] = {}
+    for throw in combinations_with_replacement(range(1, game.faces + 1), dice):
+        roll_of[throw] = roll_at(game, throw)
+        for other in (throw[::-1], throw[1:] + throw[:1]):  # `check_game` tries every order
+            check_order(game, other, roll_of[throw])
     shown = tuple(sorted(set(roll_of.values())))
+    if len({*map(len, shown)}) > 1:
+        raise ValueError(f"roll_of of {type(game).__name__} must return tuples of one length, not {quoted(shown)}")
     index = {roll: number for number, roll in enumerate(shown)}
     shape = (game.faces,) * dice
     of_sorted = np.zeros(shape, np.int64)  # the order of the dice does not matter
     for throw, roll in roll_of.items():
         of_sorted[tuple(face - 1 for face in throw)] = index[roll]
-    throws = np.indices(shape).reshape(dice, game.faces**dice)
+    throws = np.indices(shape).reshape(dice, number_of_throws)
     of_throw = of_sorted[tuple(np.sort(throws, axis=0))].reshape(-1)
-    return freeze(Rolls(shown, np.bincount(of_throw), of_throw))
+    counts = np.bincount(of_throw)
+    freeze((counts, of_throw))
+    return Rolls(shown, counts, of_throw)
+
+
+def roll_at(game: Game, throw: Roll) -> Roll:
+    """Return the roll of a throw in Python's integers; raise ValueError unless `roll_of` returns integers to 255."""
+    roll = game.roll_of(throw) if throw else ()
+    try:
+        if isinstance(roll, tuple):
+            return tuple(bytes(roll))  # only of integers from 0 to 255
+    except (TypeError, ValueError):
+        pass
+    raise ValueError(
+        f"roll_of of {type(game).__name__} must return a tuple of integers from 0 to 255, not {quoted(roll)} for "
+        f"{quoted(throw, 40)}"
+    )
+
+
+def check_order(game: Game, throw: Roll, roll: Roll) -> None:
+    """Raise ValueError unless a throw, the same dice in another order, gives the same roll."""
+    if roll_at(game, throw) != roll:
+        raise ValueError(
+            f"roll_of of {type(game).__name__} must return the same for every order of the dice and whenever it is "
+            f"called, and does not for {quoted(throw, 40)}"
+        )
 
 
 def throw_faces(throw: int, dice: int, faces: int) -> tuple[int, ...]:

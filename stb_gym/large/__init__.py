@@ -5,8 +5,8 @@
 - `strategies`: policies by name.
 """
 
-from stb_gym.large.box import box_of
+from stb_gym.large.box import box_of, is_box
 from stb_gym.large.solution import LargeEvaluation, LargeSolution, solve_large
 from stb_gym.large.strategies import large_strategies, large_strategy
 
-__all__ = ["LargeEvaluation", "LargeSolution", "box_of", "large_strategies", "large_strategy", "solve_large"]
+__all__ = ["LargeEvaluation", "LargeSolution", "box_of", "is_box", "large_strategies", "large_strategy", "solve_large"]

@@ -3,17 +3,25 @@
 Tests compare values by boards with those by tables, and steps at every state.
 """
 
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, fields
+from functools import cached_property
+from inspect import getattr_static
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import IntArray, cached_arrays, freeze
-from stb_gym.games import Game, ShutTheBox, rolls
+from stb_gym.checks import listed
+from stb_gym.games import Game, ShutTheBox, cached_by_rules, rolls
 
 LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
+
+# What a subclass of Shut the Box may change without other rules: names and words.
+WORDS = {
+    *("name", "preset", "position_options", "find_progress", "options_at"),
+    *("describe_afterstate", "describe_move", "describe_roll", "describe_state"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,15 +140,36 @@ def subset_sums(parts: IntArray) -> IntArray:
     return sums
 
 
-@lru_cache(maxsize=16)
+def changed_rules(rules: type[Game]) -> list[str]:
+    """Return the names of rules that a subclass of Shut the Box changes: methods and properties, but no fields."""
+    fields_of_box = {field.name for field in fields(ShutTheBox)}
+    known = {name for parent in (ShutTheBox, Game) for name in vars(parent) if not name.startswith(("__", "_abc_"))}
+    return [
+        name
+        for name in sorted(known - fields_of_box - WORDS)
+        if getattr_static(rules, name, None) is not getattr_static(ShutTheBox, name, None)
+    ]
+
+
+def is_box(game: Game) -> bool:
+    """Return whether a game has boards: Shut the Box, or a subclass that does not change its methods."""
+    return isinstance(game, ShutTheBox) and not changed_rules(type(game))
+
+
+@cached_by_rules(16)
 def box_of(game: Game) -> Box:
     """Return the boards and moves of a box.
 
     Raises:
-        ValueError: if the game is not Shut the Box, the only one that has boards.
+        ValueError: if the game is not Shut the Box, the only one that has boards, or a subclass with other rules.
     """
     if not isinstance(game, ShutTheBox):
         raise ValueError(f"{game.name} has no boards: it is solved and stepped by tables alone")
+    if changed := changed_rules(type(game)):
+        raise ValueError(
+            f"boards follow the rules of ShutTheBox, and {type(game).__name__} changes {listed(changed, 60)}: use "
+            "tables (if few positions are reachable, override positions and max_states)"
+        )
     moves = []
     for (dice, roll), sets in game.masked_moves.items():
         index = rolls(game, dice).shown.index(roll)

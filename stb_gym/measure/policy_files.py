@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.checks import listed
 from stb_gym.files import MISMATCH, from_json, path_of, reading, write_aside
-from stb_gym.games import Game, all_rules, check_game, game_of, make_game
+from stb_gym.games import Game, all_rules, check_game, game_of, make_game, name_of
 from stb_gym.messages import LONGEST_MESSAGE, quoted, shortened
 from stb_gym.solver import (
     Evaluation,
@@ -95,7 +95,7 @@ def save_policy(
     Raises:
         TypeError: if `env` is neither a game nor an environment of one.
         ValueError: if the policy does not fit the game or is too large for a file, takes an illegal action and
-            `illegal` is not "end", or the objective has no name.
+            `illegal` is not "end", the objective has no name, or the game has that of another, registered game.
 
     Example:
         >>> import stb_gym, tempfile
@@ -116,7 +116,7 @@ def save_policy(
     if not is_named(game, goal):
         raise ValueError(f"a file cannot name the objective {quoted(goal.name)}: allowed are score, shut, at-most:5")
     rules = json.dumps(all_rules(game), default=int)
-    _write_arrays(path, game=game.name, rules=rules, objective=goal.name, illegal=illegal, policy=policy)
+    _write_arrays(path, game=name_of(game), rules=rules, objective=goal.name, illegal=illegal, policy=policy)
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
@@ -226,7 +226,7 @@ class _Header(NamedTuple):
     def is_for(self, game: Game) -> bool:
         """Return whether the file is for a game. Rules that it does not list have their defaults."""
         try:
-            return self.game == game.name and make_game(type(game), self.rules) == game
+            return self.game == name_of(game) and make_game(type(game), self.rules) == game
         except (TypeError, ValueError):
             return False
 

@@ -22,7 +22,7 @@ from typing import NoReturn
 import numpy as np
 
 from stb_gym.files import write_text
-from stb_gym.games import Afterstate, Game, Roll, all_rules, rolls, walk
+from stb_gym.games import Afterstate, Game, Roll, all_rules, final_scores, name_of, rolls, states_of, walk
 from stb_gym.solver.objectives import Goal, objective_of
 from stb_gym.solver.solution import Solution, solve_tables
 from stb_gym.solver.tasks import GameOrEnv, task_of
@@ -109,7 +109,7 @@ def values_of(solution: Solution) -> tuple[dict[Afterstate, Fraction], dict[Stat
     """Return the values of an exact solution by afterstate and by state, in the objective's unit."""
     tables = solution.tables
     afterstates = dict(zip(tables.index, solution.afterstate_values, strict=True))
-    states = ((*afterstate, roll) for afterstate in tables.index for roll in rolls(tables.game, afterstate[1]).shown)
+    states = ((*afterstate, roll) for afterstate, roll in states_of(tables.game, tables.index))
     return afterstates, dict(zip(states, solution.state_values, strict=True))
 
 
@@ -119,10 +119,13 @@ def value_text(game: Game, objective: str, afterstates: Mapping[Afterstate, Frac
     The first three lines are the name of the game, its rules as JSON with sorted keys, and the objective. Then comes a
     line for every afterstate, in ascending order: progress, dice, and the value as numerator/denominator in lowest
     terms.
+
+    Raises:
+        ValueError: if the game has the name of another, registered game.
     """
     rules = json.dumps(all_rules(game), sort_keys=True, default=int)
     values = (f"{progress} {dice} {v.numerator}/{v.denominator}" for (progress, dice), v in sorted(afterstates.items()))
-    return "\n".join([game.name, rules, objective, *values, ""])
+    return "\n".join([name_of(game), rules, objective, *values, ""])
 
 
 def check_bellman(
@@ -146,7 +149,7 @@ def check_bellman(
         raise ValueError(f"values must be of the {len(known):,} afterstates and {len(known_states):,} states of {game}")
     goal = objective_of(game, objective)
     best = max if goal.sign > 0 else min
-    utilities = goal.utilities(np.array([game.final_score(progress) for progress, _ in known])).tolist()
+    utilities = goal.utilities(final_scores(game, [progress for progress, _ in known])).tolist()
     ends = [goal.sign * Fraction(utility) for utility in utilities]
     unit = lcm(*(value.denominator for value in chain(afterstates.values(), states.values(), ends)))
 

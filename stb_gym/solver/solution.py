@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_bool, check_integer
-from stb_gym.games import Game, locate
+from stb_gym.games import Game, final_scores, locate
 from stb_gym.messages import quoted
 from stb_gym.solver.induction import expected, expected_visits, is_as_good, optimal_pairs, optimise, score_chances
 from stb_gym.solver.measured import Measured, Mistake
@@ -173,7 +173,7 @@ class Solution:
         """
         progress, dice, roll = locate(self.game, where)
         if roll is None:
-            return self.afterstate_values.item(self.tables.index[progress, dice])
+            return self.afterstate_values.item(self.tables.find_afterstate(progress, dice))
         return self.state_values.item(self.tables.find_state(progress, dice, roll))
 
     def moves(self, **where: Any) -> dict[str, list[Any]]:
@@ -243,7 +243,7 @@ class Solution:
                 f"{self.game} has no afterstate that holds {quoted(progress[unknown][0])} with {dice[unknown][0]} dice"
             )
         utilities = self.afterstate_utilities[afterstate]
-        scores = np.array([self.game.final_score(points) for points in progress[over].tolist()], np.int64)
+        scores = final_scores(self.game, progress[over].tolist())
         utilities[over] = self.objective.utilities(scores)
         return utilities
 

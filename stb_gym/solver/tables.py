@@ -8,7 +8,7 @@ first, is backward induction:
 """
 
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import groupby, islice
 from typing import Any, NamedTuple
 
@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
-from stb_gym.games import Afterstate, Game, Roll, Rolls, rolls, walk
+from stb_gym.games import Afterstate, Game, Roll, Rolls, cached_by_rules, final_scores, observations, rolls, walk
 
 Policy = NDArray[Any]  # [S] actions or [S, A] probabilities: see `stb_gym.solver.policies`
 
@@ -122,12 +122,7 @@ class TurnTables:
     @cached_arrays
     def observation(self) -> NDArray[np.uint8]:
         """[S, O] the observation of each state."""
-        rows = [
-            self.game.observe(afterstate, roll)
-            for afterstate in self.index
-            for roll in rolls(self.game, afterstate[1]).shown
-        ]
-        return np.array(rows, np.uint8)
+        return observations(self.game, self.index)
 
     @cached_property
     def _state_of(self) -> dict[bytes, int]:
@@ -218,9 +213,16 @@ class TurnTables:
             progress.shape
         )
 
+    def find_afterstate(self, progress: int, dice: int) -> int:
+        """Return the index of an afterstate; raise ValueError if there is no such afterstate."""
+        if (progress, dice) not in self.index:
+            raise ValueError(f"a turn of {self.game} never comes to {self.game.describe_afterstate(progress, dice)}")
+        return self.index[progress, dice]
+
     def find_state(self, progress: int, dice: int, roll: Roll) -> int:
         """Return the state of an afterstate and a roll of its dice."""
-        return int(self.state_start[self.index[progress, dice]]) + rolls(self.game, dice).shown.index(roll)
+        afterstate = self.find_afterstate(progress, dice)
+        return int(self.state_start[afterstate]) + rolls(self.game, dice).shown.index(roll)
 
     def state_roll(self, state: int) -> Roll:
         """Return the roll at a state."""
@@ -270,7 +272,7 @@ def _as_bytes(rows: NDArray[np.uint8]) -> list[bytes]:
     return np.ascontiguousarray(rows).view(f"S{rows.shape[1]}").ravel().tolist()
 
 
-@lru_cache(maxsize=32)
+@cached_by_rules(32)
 def compile_game(game: Game) -> TurnTables:
     """Return the arrays of a game.
 
@@ -308,8 +310,9 @@ def compile_game(game: Game) -> TurnTables:
         of_states = slice(int(state_start[of_afterstates.start]), int(state_start[of_afterstates.stop]))
         starts = pair_start[of_states.start : of_states.stop + 1]
         of_pairs = slice(int(starts[0]), int(starts[-1]))
-        live = np.flatnonzero(np.diff(starts))
-        levels.append(Level(of_afterstates, of_states, of_pairs, rolls(game, number), live, starts[live] - starts[0]))
+        live = freeze(np.flatnonzero(np.diff(starts)))
+        first_pair = freeze(starts[live] - starts[0])
+        levels.append(Level(of_afterstates, of_states, of_pairs, rolls(game, number), live, first_pair))
 
     chances = {number: rolls(game, number).counts / game.faces**number for number in {*dice.tolist()}}
     tables = TurnTables(
@@ -319,7 +322,7 @@ def compile_game(game: Game) -> TurnTables:
         start=index[game.start()],
         progress=progress,
         dice=dice,
-        final_score=np.array([game.final_score(progress) for progress, _ in afterstates], np.int64),
+        final_score=final_scores(game, progress.tolist()),
         state_start=state_start,
         state_origin=np.repeat(np.arange(len(afterstates)), rolls_at),
         state_probability=np.concatenate([chances[number] for number in dice.tolist()]),
@@ -328,5 +331,5 @@ def compile_game(game: Game) -> TurnTables:
         pair_action=np.array([action for moves in at_states for action, _ in moves], np.int64),
         pair_afterstate=np.array([index[after] for moves in at_states for _, after in moves], np.int64),
     )
-    freeze(vars(tables))
+    freeze([value for value in vars(tables).values() if isinstance(value, np.ndarray)])
     return tables

@@ -106,7 +106,7 @@ def move_tree(solution: Solution, depth: int = 1, **where: Any) -> Branch:
 
     progress, dice, roll = locate(game, where)
     if roll is None:
-        afterstate = tables.index[progress, dice]
+        afterstate = tables.find_afterstate(progress, dice)
         return branch(
             game.describe_afterstate(progress, dice),
             solution.afterstate_values[afterstate],

@@ -1,0 +1,515 @@
+"""Test natural mistakes in games of one's own: each door gives the right number, or refuses in one line."""
+
+import random
+import re
+import traceback
+from collections import defaultdict
+from dataclasses import InitVar, dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from itertools import count, product
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym import Game, RegretMeter, certify, evaluate, games, hardness, register_game, solve, strategy
+from stb_gym.envs import make_turn, make_turns
+from stb_gym.games import check_game, rule
+from stb_gym.rounds import Round
+from stb_gym.text import TextGame
+
+LIBRARY = str(Path(stb_gym.__file__).parent)
+
+
+@dataclass(frozen=True, repr=False)
+class Keep(Game):
+    """Throw coins of 1 and 2 points; keep the lowest or both; the fewest points are best."""
+
+    name = "keep"
+    dice = 2
+    faces = 2
+    actions = ("one", "both")
+    observation_high = (9, 2, 4, 4)
+
+    def start(self):
+        return 0, self.dice
+
+    def moves(self, afterstate, roll):
+        points, dice = afterstate
+        return {kept: (points + sum(roll[: kept + 1]), dice - kept - 1) for kept in range(dice)}
+
+    def final_score(self, progress):
+        return progress
+
+    def observe(self, afterstate, roll):
+        return [*afterstate, *roll, *[0] * (2 - len(roll))]
+
+
+def mine(*wrappers, **members):
+    """Return a game whose class has other members than `Keep`."""
+    return dataclass(frozen=True, repr=False)(type("Mine", (Keep,), members))()
+
+
+def returning(value):
+    return lambda *_: value
+
+
+def fields(**annotations):
+    """Return members of a class with annotations and without defaults."""
+    return {"__annotations__": annotations}
+
+
+def counted(*answers):
+    """Return a method that gives its answers in turn, the last one for ever."""
+    numbers = count()
+    return lambda *_: answers[min(next(numbers), len(answers) - 1)]
+
+
+def changing(method, change):
+    """Return a method that changes its answer from some time on."""
+    numbers = count()
+
+    def changed(*arguments):
+        answer = getattr(Keep, method)(*arguments)
+        return change(answer) if next(numbers) > 4 else answer
+
+    return changed
+
+
+class Position(NamedTuple):
+    points: int
+    dice: int
+
+
+def same_dictionary():
+    """Return `moves` that write into one dictionary."""
+    shared = {}
+
+    def moves(game, afterstate, roll):
+        shared.clear()
+        shared.update(Keep.moves(game, afterstate, roll))
+        return shared
+
+    return moves
+
+
+def same_array():
+    """Return `observe` that writes into one array."""
+    shared = np.zeros(4, int)
+
+    def observe(game, afterstate, roll):
+        shared[:] = Keep.observe(game, afterstate, roll)
+        return shared
+
+    return observe
+
+
+def keeping(change):
+    """Return `moves` whose afterstates are changed."""
+    return lambda *given: {action: change(*after) for action, after in Keep.moves(*given).items()}
+
+
+def seeing(change):
+    """Return `observe` with a changed observation."""
+    return lambda *given: change(Keep.observe(*given))
+
+
+def one_coin(game, afterstate, roll):
+    return {0: (1 - afterstate[0], 1)}
+
+
+ARRAY, NAN = np.array([0, 1]), float("nan")
+START, HIGH, MOVES = Keep().start(), Keep.observation_high, Keep.moves
+# By method or attribute, what people write by mistake: values of attributes, and methods.
+WRONG = {
+    "dice": [0, 2**70, 2.0, True, None, "2", (2,), property(lambda game: None), lambda game: 2],
+    "faces": [0, 4.0, None, (1, 2), 2**22],
+    "more_is_better": ["no", 1, None, lambda game: True],
+    "name": [None, "My game", "", 3],
+    "actions": [
+        None, (), "ab", ["one", "both"], {0: "one"}, (each for each in "ab"), lambda game: ("one", "both"), 2,
+    ],
+    "position_options": [None, {}, ["points", "dice", "roll"], {"points": "so far"}],
+    "max_states": [
+        100, "many", *map(returning, ["many", NAN, float("inf"), True, 1e6, [9]]), lambda game, more: 1, lambda: 1,
+    ],
+    "observation_high": [
+        None, 5, "abc", (9, 2, 4, 256), (9.0, 2, 4, 4), (9, 2, 4, -1), (1, 1, 4, 4), (), (9, 9), {9, 2, 4},
+        (each for each in HIGH), property(lambda game: (each for each in HIGH)), lambda game: HIGH, [HIGH],
+        np.array(HIGH, float),
+    ],
+    "start": [
+        START, *map(returning, [None, (0,), [0, 2], ARRAY, (0, 1, 2), (0.0, 1), (0, 3), (0, -1), (2**70, 1), (0, 0)]),
+        returning((False, 2)),
+        returning({0: 2}), returning("02"), lambda game: (each for each in START), lambda game, seed: START,
+    ],
+    "roll_of": [
+        *map(returning, [None, [1], ARRAY, (1.0,), (-1,), (256,), (None,), "1", 1, {1}]),
+        lambda game, throw: sum(throw), lambda game, throw: throw, lambda game, throw: throw[:1],
+        lambda game, throw: throw * throw[0], lambda game, throw: (np.mean(throw),),
+        lambda game, throw: (each for each in throw), lambda throw: throw,
+    ],
+    "moves": [
+        {}, *map(returning, [
+            None, [(1, 0)], ARRAY, {}, {0: 3}, {0: [3, 0]}, {0: (0.5, 0)}, {0: (NAN, 0)}, {0: (1, 3)}, {0: (1, -1)},
+            {0: (2**70, 0)}, {2: (1, 0)}, {-1: (1, 0)}, {(0,): (1, 0)}, {"one": (1, 0)}, {0: None}, {0: (1, 0, 0)},
+            {0: (np.int64(9), 0)}, {0}, (1, 0), 0, {0.5: (1, 0)}, {0.0: (1, 0)},
+            {False: (1, 0)},
+        ]),
+        lambda game, afterstate: {0: (1, 0)}, lambda game, points, dice, roll: {0: (1, 0)},
+        lambda game, afterstate, roll: {} if roll == (2, 2) else {0: (1, 0)},
+        lambda game, afterstate, roll: {} if roll == (1, 1) else MOVES(game, afterstate, roll),
+        lambda game, afterstate, roll: {0: (1 - afterstate[0], 1)},
+        lambda game, afterstate, roll: {0: (afterstate[0] + 1, 1)}, lambda game, afterstate, roll: {0: afterstate},
+        lambda *given: (each for each in MOVES(*given).items()), lambda *given: [*MOVES(*given)],
+        lambda *given: MOVES(*given).values(), keeping(lambda points, dice: points),
+        keeping(lambda points, dice: (points / 2, dice)), keeping(lambda points, dice: (points, dice + 1)),
+    ],
+    "final_score": [
+        3, *map(returning, [None, 0.5, NAN, ARRAY, True, 2**70, -(2**70), float("inf"), "3", (3,), np.float64(3)]),
+        lambda game, progress: progress / 2, lambda game, progress: Fraction(progress, 2),
+        lambda game, progress: Decimal(progress), lambda game, progress: progress >= 3, lambda game: 1,
+        lambda game, progress, dice: 1, lambda game, progress: (each for each in (progress,)),
+        lambda game, progress: progress if progress < 4 else None, lambda game, progress: complex(progress),
+        property(lambda game: 3),
+    ],
+    "observe": [
+        (0, 0, 0, 0), *map(returning, [
+            None, "0000", {0}, [0, 0], [0.5, 0, 0, 0], [-1, 0, 0, 0], [0, 3, 0, 0], [[0], [0, 0], 0, 0], np.zeros(4),
+            [0, 0, 0, 0], 4,
+        ]),
+        seeing(lambda numbers: (each for each in numbers)), seeing(lambda numbers: numbers[1:]),
+        seeing(lambda numbers: [0, *numbers[1:]]), seeing(lambda numbers: np.array(numbers) / 4),
+        seeing(lambda numbers: dict(enumerate(numbers))), seeing(bytes), lambda game, afterstate: [0, 0, 0, 0],
+    ],
+    "positions": [
+        [START], *map(returning, [None, 3, "ab", [1, 2], [(1, 5)], {"points": 1}, [(0.5, 1)]]),
+        lambda game: ((number, 1) for number in count()), lambda game: iter(lambda: START, None),
+        lambda game: ([number, 1] for number in range(3)), lambda game, most: [],
+    ],
+    "find_progress": [
+        3, *map(returning, [3, (0,), (0, 2), (0, []), (0, [3]), (0.5, [2]), "01", (0, (2,)), (1, [2])]),
+        lambda game: None,
+    ],
+    "options_at": [returning(None), returning({}), returning({"points": 0}), lambda game, progress: {}],
+    "describe_afterstate": ["so far", returning(None), lambda game, progress: ""],
+    "describe_roll": [returning(3), lambda game: ""],
+    "describe_move": [returning(None), lambda game, action: ""],
+}  # fmt: skip
+# What changes when it is asked for again.
+CHANGING = {
+    "start": lambda: counted(START, START, (0, 1)),
+    "moves": lambda: changing("moves", lambda moves: {0: (1, 0)}),
+    "final_score": lambda: changing("final_score", lambda score: score + 1),
+    "observe": lambda: changing("observe", lambda numbers: [9, *numbers[1:]]),
+    "roll_of": lambda: changing("roll_of", lambda roll: roll[:1]),
+    "positions": lambda: counted([], [], [(3, 1)]),
+}
+# What is right after all.
+RIGHT = {
+    "more_is_better": [True, np.True_],
+    "max_states": [returning(1), returning(None)],
+    "observation_high": [[255] * 4, np.array(HIGH), np.array(HIGH, np.uint8), (9, 2, 4, np.int64(4))],
+    "start": [lambda game: Position(0, 2), staticmethod(returning(START))],
+    "roll_of": [
+        lambda game, throw: (sum(throw),), lambda game, throw: tuple(np.sort(throw)), lambda game, throw: (0,),
+        lambda game, throw: (throw[0] == throw[-1], max(throw)),
+    ],
+    "moves": [
+        same_dictionary(), keeping(Position), lambda *given: defaultdict(list, MOVES(*given)),
+        lambda *given: {np.int64(action): after for action, after in MOVES(*given).items()},
+        lambda game, afterstate, roll: {1: (1, 0), 0: (3, 0)}, keeping(lambda points, dice: (points, 0)),
+    ],
+    "final_score": [
+        lambda game, progress: np.int64(progress), lambda game, progress: -(2**60) + progress, abs,
+        staticmethod(lambda progress: 2 * progress), lambda game, progress, scale=3: scale * progress, returning(0),
+    ],
+    "observe": [same_array(), seeing(np.array), seeing(tuple), seeing(lambda numbers: [np.uint8(n) for n in numbers])],
+    "positions": [returning([]), returning({(3, 1): 0}), lambda game: iter([START, START, (1, 1), (9, 0)])],
+    "find_progress": [lambda game, options: (options.get("progress", 0), [2, 1])],
+}  # fmt: skip
+
+
+def without_decorator():
+    class Mine(Keep):
+        coins: int = rule(2, "number of coins", low=1, high=3)
+
+    return Mine()
+
+
+def with_another_default():
+    @dataclass(frozen=True, repr=False)
+    class Coins(Keep):
+        dice: int = 2
+
+    class Mine(Coins):
+        dice = 1
+
+    return Mine()
+
+
+def without_annotation():
+    @dataclass(frozen=True, repr=False)
+    class Coins(Keep):
+        dice: int = 2
+
+    @dataclass(frozen=True, repr=False)
+    class Mine(Coins):
+        dice = 1
+
+    return Mine()
+
+
+def with_an_argument():
+    class Mine(Keep):
+        def __init__(self, bonus=1):
+            object.__setattr__(self, "bonus", bonus)
+
+        def final_score(self, progress):
+            return progress + self.bonus
+
+    return Mine(bonus=2)
+
+
+def with_a_variable_of_init():
+    @dataclass(frozen=True, repr=False)
+    class Mine(Keep):
+        bonus: InitVar[int] = 1
+
+        def __post_init__(self, bonus):
+            object.__setattr__(self, "extra", bonus)
+
+        def final_score(self, progress):
+            return progress + self.extra
+
+    return Mine(bonus=2)
+
+
+def not_compared():
+    @dataclass(frozen=True, repr=False)
+    class Mine(Keep):
+        bonus: int = field(default=1, compare=False)
+
+        def final_score(self, progress):
+            return progress + self.bonus
+
+    return Mine(bonus=2)
+
+
+def with_a_list():
+    @dataclass(frozen=True, repr=False)
+    class Mine(Keep):
+        bonus: list = field(default_factory=lambda: [1, 2])
+
+    return Mine()
+
+
+def not_frozen():
+    return dataclass(type("Mine", (Game,), {name: vars(Keep)[name] for name in Game.__abstractmethods__}))()
+
+
+def no_dataclass():
+    return type("Mine", (Game,), {name: vars(Keep)[name] for name in Game.__abstractmethods__})()
+
+
+CLASSES = [
+    without_decorator, with_another_default, without_annotation, with_an_argument, with_a_variable_of_init,
+    not_compared, with_a_list, not_frozen, no_dataclass,
+]  # fmt: skip
+
+
+def value_by_rules(game, choose):
+    """Return the expected points of a turn as a fraction, by recursion over every throw; `choose` combines moves."""
+
+    @cache
+    def before_throw(afterstate):
+        if not afterstate[1]:
+            return score(afterstate)
+        throws = [*product(range(1, game.faces + 1), repeat=afterstate[1])]
+        return sum(after_throw(afterstate, game.roll_of(throw)) for throw in throws) / len(throws)
+
+    def after_throw(afterstate, roll):
+        moves = {**game.moves(afterstate, roll)}
+        return choose([before_throw(moves[action]) for action in sorted(moves)]) if moves else score(afterstate)
+
+    def score(afterstate):
+        return game.sign * Fraction(int(game.final_score(afterstate[0])))
+
+    return game.sign * before_throw(game.start())
+
+
+def first_legal(observations, masks):
+    return masks.argmax(axis=1)
+
+
+def states_by_rules(game):
+    """Return the state (afterstate, roll) of each observation that a turn can show."""
+    known, to_visit = {}, {game.start()}
+    while to_visit:
+        afterstate = to_visit.pop()
+        for throw in product(range(1, game.faces + 1), repeat=afterstate[1]):
+            roll = game.roll_of(throw) if throw else ()
+            known[tuple(map(int, game.observe(afterstate, roll)))] = afterstate, roll
+            to_visit |= {*game.moves(afterstate, roll).values()} if throw else set()
+    return known
+
+
+def check_step(game, state, mask, reward, is_over):
+    """Check a step with the first legal action against the rules."""
+    moves = game.moves(*state)
+    assert {*np.flatnonzero(mask).tolist()} == {*moves}
+    score = int(game.final_score(moves[min(moves)][0]))
+    assert reward == (float(score if game.more_is_better else -score) if is_over else 0)
+
+
+def step_one(game):
+    env, states = make_turn(game), states_by_rules(game)
+    for seed in range(4):
+        observation, info = env.reset(seed=seed)
+        is_over = False
+        while not is_over:
+            mask, state = info["action_mask"], states[tuple(observation.tolist())]
+            observation, reward, is_over, _, info = env.step(int(mask.argmax()))
+            check_step(game, state, mask, reward, is_over)
+
+
+def step_many(game):
+    envs, states = make_turns(game, num_envs=2, autoreset_mode="SameStep"), states_by_rules(game)
+    observations, info = envs.reset(seed=0)
+    for _ in range(4):
+        before = [states[tuple(row)] for row in observations.tolist()]
+        masks = info["action_mask"]
+        observations, rewards, are_over, _, info = envs.step(masks.argmax(axis=1))
+        for each in zip(before, masks, rewards.tolist(), are_over.tolist(), strict=True):
+            check_step(game, *each)
+
+
+def register(game):
+    register_game(type(game), environments={})
+
+
+best, uniform, first = max, lambda values: sum(values) / len(values), lambda values: values[0]
+# Each with the play whose exact value it returns, None if it returns something else.
+DOORS = {
+    "solve": (lambda game: solve(game).value, best),
+    "fractions": (lambda game: solve(game, exact=True).value, best),
+    "certify": (lambda game: certify(game).value, best),
+    "evaluate": (lambda game: evaluate(game, strategy(game, "random")).value, uniform),
+    "shut": (lambda game: solve(game, "shut"), None),
+    "hardness": (hardness, None),
+    "meter": (lambda game: RegretMeter(game)(first_legal).value, first),
+    "sample": (lambda game: RegretMeter(game).sample(first_legal, 5), None),
+    "decisions": (lambda game: solve(game).decisions(), None),
+    "value_at": (lambda game: solve(game).value_at(), best),
+    "step_one": (step_one, None),
+    "step_many": (step_many, None),
+    "round": (lambda game: Round(game).solve(), None),
+    "text": (lambda game: [*TextGame(game).questions()], None),
+    "register": (register, None),
+}
+FAST = ("solve", "meter", "step_many", "round")
+FAST_AND_SLOW = [*FAST, *(pytest.param(door, marks=pytest.mark.slow) for door in DOORS if door not in FAST)]
+
+
+def is_refused(door, game):
+    """Go through a door; return True if it raises a one-line error, False after the right number."""
+    function, play = DOORS[door]
+    try:
+        value = function(game)
+    except (ValueError, TypeError) as error:
+        refused = error
+    else:
+        refused = None
+    if refused:
+        innermost = traceback.extract_tb(refused.__traceback__)[-1]
+        assert innermost.filename.startswith(LIBRARY), refused
+        assert innermost.line.startswith("raise"), refused  # not an error of Python or NumPy
+        assert str(refused).isprintable(), refused
+        assert len(str(refused)) <= 200, refused
+    elif play is not None:
+        assert float(value) == pytest.approx(float(value_by_rules(game, play)), rel=1e-12)
+    return refused is not None
+
+
+@cache
+def games_with(which):
+    """Return the games of WRONG or of RIGHT."""
+    table = {"WRONG": WRONG, "RIGHT": RIGHT}[which]
+    return [mine(**{method: value}) for method in table for value in table[method]]
+
+
+@pytest.fixture(autouse=True)
+def _small_tables(monkeypatch, own_games):
+    monkeypatch.setattr(games.afterstates, "LARGEST_TABLE", 500)
+
+
+@pytest.mark.parametrize("method", WRONG)
+def test_mistakes_are_refused_by_the_name_of_the_method(method, snapshot):
+    messages = []
+    for value in WRONG[method]:
+        with pytest.raises(ValueError, match=f"{method}|positions|options_at") as refused:
+            check_game(mine(**{method: value}))
+        messages.append(re.sub("0x[0-9a-f]+", "0x", str(refused.value)))
+    assert messages == snapshot
+
+
+@pytest.mark.parametrize("door", FAST_AND_SLOW)
+def test_doors_refuse_mistakes_or_give_the_right_number(door):
+    refused = [is_refused(door, game) for game in games_with("WRONG")]
+    assert any(refused)
+
+
+@pytest.mark.parametrize("door", FAST_AND_SLOW)
+def test_unusual_rules_give_the_right_number(door):
+    assert not any(is_refused(door, game) for game in games_with("RIGHT"))
+
+
+@pytest.mark.parametrize("make", CLASSES, ids=lambda make: make.__name__)
+def test_classes_whose_equal_objects_may_differ_are_refused(make, snapshot):
+    with pytest.raises(ValueError, match="Mine") as refused:
+        check_game(make())
+    assert str(refused.value) == snapshot
+    assert all(is_refused(door, make()) for door in DOORS)
+
+
+@pytest.mark.parametrize("method", CHANGING)
+def test_answers_that_change_are_refused(method, snapshot):
+    with pytest.raises(ValueError, match=method) as refused:
+        check_game(mine(**{method: CHANGING[method]()}))
+    assert str(refused.value) == snapshot
+
+
+@pytest.mark.parametrize("method", ["moves", "final_score"])
+def test_tables_ask_for_a_sample_of_answers_again(method):
+    changed = {
+        "moves": lambda *given: {0: (random.randrange(1, 5), 0)},
+        "final_score": lambda game, progress: progress + random.randrange(99),
+    }
+    with pytest.raises(ValueError, match=f"{method} of Mine must return the same"):
+        solve(mine(**{method: changed[method]}))
+
+
+BUGS = {
+    "moves": lambda game, afterstate, roll: 1 // afterstate[0],
+    "final_score": lambda game, progress: {}[progress],
+    "observe": lambda game, afterstate, roll: np.stack(roll, axis=3),
+    "start": lambda game: (game.points, 2),
+    "actions": property(lambda game: game.names),
+    "observation_high": property(lambda game: game.names),
+    "roll_of": lambda game, throw: throw[9:][0],
+    "positions": lambda game: (1 // number for number in range(3)),
+    "max_states": lambda game: int("many"),
+    "describe_move": lambda *_: "" + 1,
+}
+
+
+@pytest.mark.parametrize("method", BUGS)
+def test_errors_inside_of_rules_stay_as_they_are(method):
+    with pytest.raises((ArithmeticError, LookupError, AttributeError, TypeError, ValueError)) as error:
+        check_game(mine(**{method: BUGS[method]}))
+    assert any(frame.path == Path(__file__) for frame in error.traceback[1:])
+    assert not str(error.traceback[-1].path).startswith(LIBRARY)
