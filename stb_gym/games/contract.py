@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
+from difflib import get_close_matches
 from functools import lru_cache, wraps
 from inspect import getattr_static, signature
 from itertools import islice
@@ -35,6 +36,9 @@ ARGUMENTS: dict[str, tuple[str, ...]] = {
     "describe_move": ("action", "goes_on", "roll"),
 }
 
+# Attributes that change values and have a default, with the similarity from which another name is taken for a mistake.
+SIMILAR = {"more_is_better": 0.72, "roll_of": 0.85}
+
 
 def check_rules(game: Any) -> None:
     """Raise unless the class, the fields and the constants of rules are as `Game` describes them.
@@ -54,6 +58,8 @@ def check_rules(game: Any) -> None:
     check_integer(f"dice of {rules}", _attribute(game, "dice"), 1, MAX_DICE)
     check_integer(f"faces of {rules}", _attribute(game, "faces"), 1, LARGEST_THROW_TABLE)
     check_bool(f"more_is_better of {rules}", game.more_is_better)
+    if game.sign != (1 if game.more_is_better else -1):
+        raise ValueError(f"sign of {rules} must not be overridden: set more_is_better")
     name, options = _attribute(game, "name"), game.position_options
     if not isinstance(name, str) or not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name):
         raise ValueError(f"the name of a game has lower-case letters, digits and hyphens only, not {quoted(name)}")
@@ -166,6 +172,10 @@ def _check_class(rules: type[Game]) -> None:
                 f"{parameter.name} of {name} must be a field, because results are cached by the fields: write "
                 f"{parameter.name}: int = 1 (or another type) below @dataclass(frozen=True, repr=False)"
             )
+    for attribute, similarity in SIMILAR.items():
+        others = sorted({*dir(rules)} - {*dir(Game)}) if getattr(rules, attribute) is vars(Game)[attribute] else []
+        if similar := get_close_matches(attribute, others, 1, similarity):
+            raise ValueError(f"{similar[0]} of {name} is not known to games: did you mean {attribute}?")
     for method, arguments in ARGUMENTS.items():
         called, stored = getattr(rules, method), getattr_static(rules, method)
         if stored is vars(Game)[method]:

@@ -8,7 +8,7 @@ from dataclasses import InitVar, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
-from itertools import count, product
+from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,10 +17,12 @@ import pytest
 
 import stb_gym
 from stb_gym import Game, RegretMeter, certify, evaluate, games, hardness, register_game, solve, strategy
+from stb_gym.cli import main
 from stb_gym.envs import make_turn, make_turns
 from stb_gym.games import check_game, rule
 from stb_gym.rounds import Round
 from stb_gym.text import TextGame
+from tests.by_rules import states_by_rules, value_by_rules
 
 LIBRARY = str(Path(stb_gym.__file__).parent)
 
@@ -316,46 +318,26 @@ def no_dataclass():
     return type("Mine", (Game,), {name: vars(Keep)[name] for name in Game.__abstractmethods__})()
 
 
+def with_a_similar_name():
+    return mine(higher_is_better=True)
+
+
+def with_a_similar_method():
+    return mine(rolls_of=lambda game, throw: (sum(throw),))
+
+
+def with_a_sign():
+    return mine(sign=1)
+
+
 CLASSES = [
     without_decorator, with_another_default, without_annotation, with_an_argument, with_a_variable_of_init,
-    not_compared, with_a_list, not_frozen, no_dataclass,
+    not_compared, with_a_list, not_frozen, no_dataclass, with_a_similar_name, with_a_similar_method, with_a_sign,
 ]  # fmt: skip
-
-
-def value_by_rules(game, choose):
-    """Return the expected points of a turn as a fraction, by recursion over every throw; `choose` combines moves."""
-
-    @cache
-    def before_throw(afterstate):
-        if not afterstate[1]:
-            return score(afterstate)
-        throws = [*product(range(1, game.faces + 1), repeat=afterstate[1])]
-        return sum(after_throw(afterstate, game.roll_of(throw)) for throw in throws) / len(throws)
-
-    def after_throw(afterstate, roll):
-        moves = {**game.moves(afterstate, roll)}
-        return choose([before_throw(moves[action]) for action in sorted(moves)]) if moves else score(afterstate)
-
-    def score(afterstate):
-        return game.sign * Fraction(int(game.final_score(afterstate[0])))
-
-    return game.sign * before_throw(game.start())
 
 
 def first_legal(observations, masks):
     return masks.argmax(axis=1)
-
-
-def states_by_rules(game):
-    """Return the state (afterstate, roll) of each observation that a turn can show."""
-    known, to_visit = {}, {game.start()}
-    while to_visit:
-        afterstate = to_visit.pop()
-        for throw in product(range(1, game.faces + 1), repeat=afterstate[1]):
-            roll = game.roll_of(throw) if throw else ()
-            known[tuple(map(int, game.observe(afterstate, roll)))] = afterstate, roll
-            to_visit |= {*game.moves(afterstate, roll).values()} if throw else set()
-    return known
 
 
 def check_step(game, state, mask, reward, is_over):
@@ -513,3 +495,27 @@ def test_errors_inside_of_rules_stay_as_they_are(method):
         check_game(mine(**{method: BUGS[method]}))
     assert any(frame.path == Path(__file__) for frame in error.traceback[1:])
     assert not str(error.traceback[-1].path).startswith(LIBRARY)
+
+
+@dataclass(frozen=True, repr=False)
+class Bonus(Keep):
+    """`Keep`, where half of a bonus counts, too."""
+
+    name = "bonus"
+    bonus: int = rule(0, "twice the points that are added", low=0, high=9)
+
+    def final_score(self, progress):
+        return progress + (self.bonus / 2 if self.bonus % 2 else self.bonus // 2)
+
+
+@pytest.mark.slow
+def test_commands_refuse_rules_that_only_other_fields_break(capsys):
+    register_game(Bonus)
+    for words in ("solve", "certify", "hardness", "evaluate --policy random", "afterstates", "advise --roll 1,2", "ask",
+                  "round", "tournament --policy optimal,random", "simulate --policy random", "list"):  # fmt: skip
+        command, *flags = words.split()
+        assert main([command, "bonus", *flags, "--bonus", "2"]) == 0, words
+        capsys.readouterr()
+        status = main([command, "bonus", *flags, "--bonus", "3"])
+        [line] = capsys.readouterr().err.splitlines()
+        assert (status, "final_score of Bonus must return an integer" in line) == (2, True), (words, line)
