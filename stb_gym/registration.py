@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import is_dataclass, replace
+from dataclasses import MISSING, fields, is_dataclass, replace
 from typing import Any
 
 from stb_gym.arguments import checked
@@ -62,11 +62,16 @@ def register_game(
         raise ValueError(f"rules must be a frozen dataclass that is a stb_gym.Game, not {quoted(rules)}")
     if not (isinstance(words, type) and issubclass(words, Words)):
         raise TypeError(f"words must be a class that is a stb_gym.words.Words, not {quoted(words)}")
+    if rules.__abstractmethods__:
+        raise ValueError(f"{rules.__name__} must have the methods {', '.join(sorted(rules.__abstractmethods__))}")
+    for field in fields(rules):
+        if field.init and field.default is MISSING and field.default_factory is MISSING:
+            raise ValueError(f"{field.name} of {rules.__name__} must have a default, by which the game is checked")
     smallest = rules()
-    for field, known in rules_of(rules).items():
+    for name, known in rules_of(rules).items():
         if known.size and known.low is not None:
             with suppress(ValueError):  # the lowest values may exclude each other
-                smallest = replace(smallest, **{field: known.low})
+                smallest = replace(smallest, **{name: known.low})
     check_game(smallest)
     if not rules.__module__.startswith(f"{__name__.partition('.')[0]}."):  # whose own games are checked by tests
         check_game(rules())

@@ -1,8 +1,8 @@
 """Every afterstate of a game, found from its start by asking the rules for every move once."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
@@ -25,7 +25,6 @@ from stb_gym.games.throws import rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
 
-INTEGERS = frozenset({int, np.int64})  # the types of actions
 LARGEST_TABLE = 2**18  # states of a game; a walk through as many takes some seconds
 
 Walk = Mapping[Afterstate, Sequence[Mapping[int, Afterstate]]]
@@ -51,8 +50,6 @@ def walk(game: Game) -> Walk:
         raise ValueError(
             f"{quoted(game)} has too many positions for tables, which hold at most {LARGEST_TABLE:,} states"
         )
-    found: dict[Afterstate, list[Mapping[int, Afterstate]]] = {}
-    sorter = TopologicalSorter[Afterstate]()
     rules = type(game).__name__
     actions = frozenset(range(number_of_actions(game)))
     observation_high(game)  # is checked
@@ -61,28 +58,33 @@ def walk(game: Game) -> Walk:
     given = starting_points(game)
     known = {*given}
     to_visit = list(dict.fromkeys(given))  # grows while the loop goes through it
+    found: dict[Afterstate, list[dict[int, Afterstate]]] = {}
+    reached: dict[Afterstate, set[Afterstate]] = {}
     for afterstate in tracked(to_visit, "positions found", "positions", len(to_visit)):
         shown = shown_of(afterstate[1])
         states += len(shown)
         if states > LARGEST_TABLE:
             raise ValueError(f"moves of {rules} lead to more than {LARGEST_TABLE:,} states: does every turn end?")
-        by_roll: list[Mapping[int, Afterstate]] = []
+        by_roll = []
         for roll in shown:
             moves = game.moves(afterstate, roll) if afterstate[1] else {}
-            if not (isinstance(moves, dict) and actions.issuperset(moves) and INTEGERS.issuperset(map(type, moves))):
+            if not (isinstance(moves, dict) and actions.issuperset(moves)):
                 raise ValueError(
                     f"moves of {rules} at {afterstate} with roll {roll} must be {{action: afterstate}} with actions "
                     f"from 0 to {len(actions) - 1}, not {quoted(moves)}"
                 )
-            by_roll.append(MappingProxyType({**moves}))  # a copy, because rules may use the dictionary again
-        reached = [next_afterstate for moves in by_roll for next_afterstate in moves.values()]
+            by_roll.append({**moves})  # a copy, because rules may use the dictionary again
+        if kinds := {*map(type, chain.from_iterable(by_roll))} - {int, np.int64}:
+            kind = kinds.pop().__name__
+            raise ValueError(f"moves of {rules} at {afterstate} must have actions of type int, not {kind}")
+        next_afterstates = [next_afterstate for moves in by_roll for next_afterstate in moves.values()]
         try:
-            new: Iterable[Afterstate] = set(reached) - known
+            reached[afterstate] = {*next_afterstates}
+            new: Iterable[Afterstate] = reached[afterstate] - known
         except TypeError:  # what cannot be hashed is no pair of integers
-            new = reached
+            new = next_afterstates
         for next_afterstate in new:
             check_afterstate(f"moves of {rules} at {afterstate} must lead to", game, next_afterstate)
-        sorter.add(afterstate, *set(reached))
         known.update(new)
         to_visit += new
         found[afterstate] = by_roll
@@ -93,11 +95,37 @@ def walk(game: Game) -> Walk:
         )
     check_words(game, start, shown_of(start[1])[0], min(found[start][0]))
     check_moves(game, found)
-    try:
-        order = list(sorter.static_order())
-    except CycleError as error:
-        raise ValueError(f"a turn of {rules} need not end: moves lead from {error.args[1][0]} back to it") from None
-    return MappingProxyType({afterstate: tuple(found[afterstate]) for afterstate in order})
+    order = in_order(rules, reached)
+    return MappingProxyType({afterstate: tuple(map(MappingProxyType, found[afterstate])) for afterstate in order})
+
+
+def in_order(rules: str, reached: Mapping[Afterstate, set[Afterstate]]) -> list[Afterstate]:
+    """Return afterstates after all those that their moves lead to.
+
+    Args:
+        rules: the name of the rules, for the error.
+        reached: the afterstates that the moves of each afterstate lead to.
+
+    Raises:
+        ValueError: if moves lead back to an afterstate.
+    """
+    origins = defaultdict(list)
+    for afterstate, after in reached.items():
+        for next_afterstate in after:
+            origins[next_afterstate].append(afterstate)
+    missing = {afterstate: len(after) for afterstate, after in reached.items()}
+    order = [
+        afterstate for afterstate, number in missing.items() if number == 0
+    ]  # grows while the loop goes through it
+    for next_afterstate in order:
+        for afterstate in origins[next_afterstate]:
+            missing[afterstate] -= 1
+            if missing[afterstate] == 0:
+                order.append(afterstate)
+    if len(order) < len(reached):
+        afterstate = min(afterstate for afterstate, number in missing.items() if number > 0)
+        raise ValueError(f"a turn of {rules} need not end: moves from {afterstate} lead in a circle")
+    return order
 
 
 def starting_points(game: Game) -> list[Afterstate]:

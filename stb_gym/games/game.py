@@ -25,7 +25,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_bool, check_choice, check_integer, check_names
 from stb_gym.games.rules import own_rules, rules_of
@@ -202,11 +201,3 @@ def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
     """
     check_names("rule", options, list(rules_of(rules_class)))
     return rules_class(**options)
-
-
-@checked
-def title(game: Game) -> str:
-    """Return a line about a game: its name, its sizes and the fields that differ from their defaults."""
-    sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
-    named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
-    return f"{game.name}: {named}" if named else game.name

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from stb_gym.checks import check_choice, listed
 from stb_gym.games.contract import check_rules
 from stb_gym.games.game import Game, Heuristic, make_game
-from stb_gym.games.rules import Variant
+from stb_gym.games.rules import Variant, own_rules, rules_of
 from stb_gym.messages import quoted, shortened
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
@@ -79,3 +79,11 @@ def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     if rules:
         raise ValueError(f"{game} has its rules already: {shortened(', '.join(rules), 80)} cannot be given beside it")
     return game
+
+
+def title(game: Game) -> str:
+    """Return a line about a game: its name, its sizes and the fields that differ from their defaults."""
+    check_rules(game)
+    sizes = {name: getattr(game, name) for name, known in rules_of(game).items() if known.size}
+    named = ", ".join(f"{name} {value}" for name, value in (sizes | own_rules(game)).items())
+    return f"{game.name}: {named}" if named else game.name

@@ -4,7 +4,7 @@
 - `drawing`: pictures of positions.
 """
 
-from stb_gym.games import Game, ShutTheBox, Threes
+from stb_gym.games import Game, ShutTheBox, Threes, check_rules
 from stb_gym.words.drawing import Picture, below, drawn_dice, needed
 from stb_gym.words.shut_the_box import BoxWords
 from stb_gym.words.threes import ThreesWords
@@ -27,4 +27,5 @@ def words_of(game: Game) -> Words:
         >>> words_of(stb_gym.ShutTheBox()).goal(5)
         'at most 5 points'
     """
+    check_rules(game)
     return WORDS.get(type(game), Words)(game)

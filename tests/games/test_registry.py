@@ -1,6 +1,6 @@
 """The registered games: which rules are allowed, and how games are named."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import pytest
@@ -65,6 +65,22 @@ class NoDataclass(Game):
 def test_rules_are_a_dataclass_of_a_game(rules):
     with pytest.raises(ValueError, match="frozen dataclass"):
         register_game(rules)
+
+
+def test_a_registered_class_has_all_methods_and_defaults():
+    @dataclass(frozen=True, repr=False)
+    class Unfinished(Game):
+        name = "unfinished"
+
+    @dataclass(frozen=True, repr=False)
+    class Sized(Threes):
+        name = "sized"
+        sides: int = field(kw_only=True)
+
+    with pytest.raises(ValueError, match="Unfinished must have the methods final_score, moves, observe, start"):
+        register_game(Unfinished)
+    with pytest.raises(ValueError, match="sides of Sized must have a default"):
+        register_game(Sized)
 
 
 def test_the_contract_is_checked_with_the_smallest_sizes():
