@@ -45,7 +45,7 @@ def solve(what: GameOrEnv, objective: Goal | None = None, *, worst: bool = False
         Fraction(2261, 432)
     """
     game, goal, _ = task_of(what, objective)
-    if is_box(game) and not fits(game):
+    if not fits(game) and is_box(game):
         raise ValueError(f"{game} is too large for tables: stb_gym.large.solve_large(game) solves and evaluates it")
     return solve_tables(game, goal, worst=worst, exact=exact)
 

@@ -120,7 +120,7 @@ def stepper_of(game: Game, observation_dtype: str = "uint8", kind: str | None = 
     check_rules(game)
     check_choice("stepper", kind, [None, "tables", "boards"])
     if kind is None:
-        kind = "boards" if is_box(game) and not fits_tables(game) else "tables"
+        kind = "boards" if not fits_tables(game) and is_box(game) else "tables"
     return (table_stepper if kind == "tables" else large_stepper)(game, observation_dtype)
 
 
