@@ -36,6 +36,8 @@ NEED_TORCH = [
         "measure/test_meter_networks.py",
         "measure/test_meter_sb3.py",
         "measure/test_sb3_callback.py",
+        "test_layers.py",
+        "test_trial.py",
     )
 ]
 settings.register_profile("tests", deadline=None, max_examples=30)

@@ -20,7 +20,21 @@ from tests.mutants.mistakes import Mutant, mutants_of, sample
 from training.commands import run_command
 
 # Each package uses only those before it, so only its own tests and those of later packages can catch its mistakes.
-LIBRARY = ("games", "solver", "words", "large", "envs", "measure", "rounds", "plots", "terminal", "explorer", "cli")
+LIBRARY = (
+    "layers",
+    "trial",
+    "games",
+    "solver",
+    "words",
+    "large",
+    "envs",
+    "measure",
+    "rounds",
+    "plots",
+    "terminal",
+    "explorer",
+    "cli",
+)
 LABORATORY = ("agents", "training")
 PICTURES = ("drawing.py", "plots.py")  # where a mistake is a matter of taste
 HERE = Path(__file__).parent

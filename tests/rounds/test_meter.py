@@ -9,7 +9,7 @@ from stb_gym import RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
 from tests.measure.test_meter import first_legal, uniform
 from tests.measure.test_recording import first, play_many
-from tests.measure.test_trial import FewerLegal, Impatient, Opposite, Own, Reversed, SameDice
+from tests.own_wrappers import FewerLegal, Impatient, Opposite, Own, Reversed, SameDice
 from tests.rounds.agents import arbitrary_strategy, as_agent
 
 THREES = "stb_gym/ThreesRound-v0"
