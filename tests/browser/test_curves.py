@@ -62,6 +62,11 @@ def test_agents_of_equal_steps_are_ranked_best_first(reader):
     assert "sb3-ppo, 3 k" in ranking(page)
 
 
+@pytest.mark.parametrize("task", ["nowhere", "constructor", "toString"])
+def test_a_link_to_an_unknown_task_shows_the_first(reader, task):
+    assert ranking(reader.visit(task, "curves")) == RANKING
+
+
 def test_groups_are_hidden_and_shown_again(reader):
     page = reader.visit("", "curves")
     for group, hidden in {

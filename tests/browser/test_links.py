@@ -19,6 +19,10 @@ TITLES = {
 USUAL = "This link names a {} that the page does not have: {}; shown is the usual one."
 GOAL = "This link names a goal that the game does not have: {}; shown is "
 POSITION = "This link names a position that the game does not have: {}; shown is the start."
+MOVE = "This link names a move that the game does not have: played={}; shown is the game up to it."
+UNKNOWN = "This link has words that the page does not know: {}."
+VIEWS = ("play", "board", "learn", "training", "map", "drill")
+WORDS_OF_OBJECTS = ("constructor", "toString", "__proto__", "hasOwnProperty", "valueOf", "isPrototypeOf")
 NOTICES = {
     "nowhere?x": "This link names a view that the page does not have: nowhere; shown is ",
     "toString": "This link names a view that the page does not have: toString; shown is ",
@@ -32,16 +36,29 @@ NOTICES = {
     "training?step=soon": USUAL.format("step", "soon"),
     "learn?rate=2": USUAL.format("learning rate", "2"),
     "learn?seed=-1": USUAL.format("seed", "-1"),
+    "play?seed=soon": USUAL.format("seed", "soon"),
+    "play?seed=2&coach=toString": USUAL.format("coach", "toString"),
+    "play?seed=2&turn=third": USUAL.format("turn", "third"),
+    "play?seed=2&against=ppo-small-0": USUAL.format("opponent", "ppo-small-0"),
+    "play?seed=2&replay=0": USUAL.format("replay", "0"),
+    "play?own=45.79": "This link names a throw that the page does not have: 45.79; shown is the game up to it.",
+    "play?seed=2&played=99&replay=1": MOVE.format("99"),
+    **{f"play?seed=2&played={moves}": MOVE.format(moves) for moves in ("99", "x", "-1", "0.1e0", "0.x", ".", "0..0")},
+    **{f"{view}?{word}=1": UNKNOWN.format(f"{word}=1") for view, word in zip(VIEWS, WORDS_OF_OBJECTS, strict=True)},
+    "board?for=shut:9": GOAL.format("for=shut:9"),
+    "board?for=at-most:5&lead=3": GOAL.format("for=at-most:5, lead=3"),
+    "board?for=at-most:05": GOAL.format("for=at-most:05"),
+    "board?for=round&holders=2": GOAL.format("for=round, holders=2"),
     "board?for=win:3": GOAL.format("for=win:3") + "the fewest points.",
     "board?for=round&ties=toString": GOAL.format("for=round, ties=toString"),
     "board?for=round&after=9": GOAL.format("for=round, after=9") + "a round: first to play, 3 to come.",
-    "board?open=1,4,5&shut=6": "This link has words that the page does not know: shut=6.",
+    "board?open=1,4,5&shut=6": UNKNOWN.format("shut=6"),
 }
 SENSIBLE = [
     *("", "board?roll=4,5", "board?open=4,1", "board?open=1,4,5&roll=9&for=shut", "board?for=score"),
     *("board?for=at-most:0", "training?beside=nothing", "learn?explore=0&seed=0"),
     *("board?for=round&lead=12&holders=1&after=2&ties=split", "map?by=differ&player=random&other=optimal&open=1"),
-    *("play?seed=2&coach=during", "play?coach=toString"),
+    *("play?seed=2&coach=during", "play?seed=2&played=0", "play?seed=0", "play?own=36.65.56&coach=after", "drill?seed=0"),
 ]
 
 

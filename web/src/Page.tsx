@@ -20,14 +20,20 @@ import { Training } from "./views/Training";
 
 interface View {
   words: string;
-  reads?: string[]; // the words of the address that it reads, besides those of positions and goals
+  reads: string[]; // the words of the address that it reads, besides those of positions and goals
   title: (session: Session, words: Words) => string;
   show: () => preact.JSX.Element;
   there: (session: Session) => boolean;
 }
 
 const VIEWS: Record<string, View> = {
-  play: { words: "Play", title: seedInWords, show: Play, there: () => true },
+  play: {
+    words: "Play",
+    reads: ["seed", "own", "against", "turn", "coach", "played", "replay"],
+    title: seedInWords,
+    show: Play,
+    there: () => true,
+  },
   board: { words: "Analysis", reads: [], title: positionInWords, show: Board, there: () => true },
   learn: {
     words: "Learn",
@@ -45,7 +51,13 @@ const VIEWS: Record<string, View> = {
     there: ({ game }) => game.runs.length > 0,
   },
   map: { words: "Map", reads: ["by", "player", "other"], title: positionInWords, show: Map, there: () => true },
-  drill: { words: "Drill", title: seedInWords, show: Drill, there: ({ game }) => game.players.length > 0 },
+  drill: {
+    words: "Drill",
+    reads: ["seed"],
+    title: seedInWords,
+    show: Drill,
+    there: ({ game }) => game.players.length > 0,
+  },
 };
 
 function positionInWords({ game, position }: Session): string {

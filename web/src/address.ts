@@ -26,6 +26,11 @@ export function link(view: string, words: Words): string {
   return `#${view}${said.length ? `?${said.join("&")}` : ""}`;
 }
 
+// Parse a whole number of the address; return `usual` for anything else.
+export function whole(word: string | undefined, usual: number): number {
+  return /^\d{1,15}$/.test(word ?? "") ? Number(word) : usual;
+}
+
 function readable(value: string): string {
   return encodeURIComponent(value).replaceAll("%2C", ",").replaceAll("%3A", ":");
 }

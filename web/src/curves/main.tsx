@@ -23,7 +23,7 @@ interface Row {
 
 function Page() {
   const { view, words } = address.value;
-  const name = view in tasks ? view : Object.keys(tasks)[0];
+  const name = Object.hasOwn(tasks, view) ? view : Object.keys(tasks)[0];
   const task = tasks[name];
   const known = budgets(task.agents);
   const budget = words.steps === ALL ? ALL : (known.find((each) => `${each}` === words.steps) ?? usualBudget(task));

@@ -5,7 +5,7 @@ import { rollsAt, type Game, type Part, type Position } from "./game";
 
 // Return the position that words name, by default the start; null if the game has no such position.
 export function positionFromWords(game: Game, words: Record<string, string>): Position | null {
-  const asked = game.parts.filter((part) => part.name in words);
+  const asked = game.parts.filter((part) => Object.hasOwn(words, part.name));
   const wanted = asked.map((part) => (part.listed ? sorted(words[part.name]) : words[part.name]));
   const fits = (afterstate: number) => asked.every((part, at) => `${part.of[afterstate]}` === wanted[at]);
   const afterstates = game.afterstates.map((_, afterstate) => afterstate).filter(fits);

@@ -1,5 +1,6 @@
 // The goals of a turn: the utility of each final score, the words in the address, and the text for people.
 
+import { whole, type Words } from "../address";
 import type { Game } from "../data/game";
 
 export type Goal =
@@ -100,10 +101,10 @@ export function gradeOf(goal: Goal, loss: number): Grade {
 // The words of goals in the address: "for=at-most:5", or "for=round&lead=10&holders=1&after=2&ties=split".
 export const GOAL_WORDS = ["for", "ties", "after", "lead", "holders"];
 
-export function goalToWords(game: Game, goal: Goal): Record<string, string> {
+export function goalToWords(game: Game, goal: Goal): Words {
   switch (goal.kind) {
     case "reach":
-      return { for: goal.index === perfectIndex(game) ? "shut" : `${reach(game)}:${game.scores[goal.index]}` };
+      return { for: goal.index === perfectIndex(game) ? "shut" : reachInWords(game, goal.index) };
     case "round": {
       const { ties, after, lead, holders } = goal;
       const words = { for: "round", ties, after: `${after}` };
@@ -114,7 +115,18 @@ export function goalToWords(game: Game, goal: Goal): Record<string, string> {
   }
 }
 
-export function goalFromWords(game: Game, words: Record<string, string>): Goal {
+// Return whether all words about a goal are those of this one.
+export function isGoalOf(game: Game, goal: Goal, words: Words): boolean {
+  const usual: Words = { for: "score", ...goalToWords(game, goal) };
+  const also = goal.kind === "reach" ? reachInWords(game, goal.index) : usual.for;
+  return GOAL_WORDS.every((name) => [undefined, usual[name], name === "for" && also].includes(words[name]));
+}
+
+function reachInWords(game: Game, index: number): string {
+  return `${reach(game)}:${game.scores[index]}`;
+}
+
+export function goalFromWords(game: Game, words: Words): Goal {
   const [kind, target] = (words.for ?? "score").split(":");
   if (kind === "shut") return { kind: "reach", index: perfectIndex(game) };
   const index = game.scores.indexOf(Number(target ?? "none"));
@@ -123,17 +135,13 @@ export function goalFromWords(game: Game, words: Record<string, string>): Goal {
   return { kind: "score" };
 }
 
-function roundFromWords(game: Game, words: Record<string, string>): Goal {
+function roundFromWords(game: Game, words: Words): Goal {
   const others = game.leads.players - 1;
   const lead = game.scores.indexOf(Number(words.lead ?? "none"));
   const after = clamped(0, whole(words.after, 1), lead < 0 ? others : others - 1);
   const ties = Object.hasOwn(game.leads.ties, words.ties ?? "") ? words.ties : Object.keys(game.leads.ties)[0];
   const holders = lead < 0 ? 0 : clamped(1, whole(words.holders, 1), others - after);
   return { kind: "round", ties, lead: lead < 0 ? null : lead, holders, after };
-}
-
-function whole(text: string | undefined, usual: number): number {
-  return text && /^\d+$/.test(text) ? Number(text) : usual;
 }
 
 export function clamped(low: number, number: number, high: number): number {

@@ -1,6 +1,6 @@
 // The settings of a learner in the address: "explore=0.1&rate=0.03&seed=2".
 
-import type { Words } from "../address";
+import { whole, type Words } from "../address";
 import type { Settings } from "./learner";
 
 export const EXPLORE = [0, 0.01, 0.1, 0.3, 1];
@@ -11,7 +11,7 @@ export function settingsFromWords(words: Words): Settings {
   return {
     explore: EXPLORE.find((explore) => `${explore}` === words.explore) ?? USUAL.explore,
     rate: RATES.find((rate) => `${rate}` === words.rate) ?? USUAL.rate,
-    seed: /^\d{1,9}$/.test(words.seed) ? Number(words.seed) : USUAL.seed,
+    seed: whole(words.seed, USUAL.seed),
   };
 }
 

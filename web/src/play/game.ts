@@ -1,6 +1,6 @@
 // A game, computed from the address: the opponent, the seed of the dice, and the player's moves so far.
 
-import type { Words } from "../address";
+import { whole, type Words } from "../address";
 import { areDice, fractions, rollOf, thrown } from "../data/dice";
 import { pairsOf, stateOf, type Game, type Player } from "../data/game";
 import { goalFromWords, type Goal } from "../exact/goals";
@@ -58,20 +58,23 @@ export function dayOf(seed: number): string | null {
   return date.includes("-", 1) && !Number.isNaN(Date.parse(date)) ? date : null;
 }
 
+export function opponents(game: Game): string[] {
+  return [game.optimum.name, ...game.players.map(({ name }) => name)];
+}
+
 export function setupFromWords(game: Game, words: Words, otherwise: number): Setup {
-  const names = [game.optimum.name, ...game.players.map((player) => player.name)];
   return {
-    seed: Number.parseInt(words.seed ?? "", 10) || otherwise,
+    seed: whole(words.seed, otherwise),
     own: words.own === undefined ? null : throwsOf(words.own),
-    against: names.includes(words.against) ? words.against : null,
+    against: opponents(game).includes(words.against) ? words.against : null,
     second: words.turn === "second",
     coach: Object.hasOwn(COACH, words.coach ?? "") ? (words.coach as Setup["coach"]) : "during",
-    played: (words.played ?? "").split(".").filter(Boolean).map(Number),
+    played: words.played ? words.played.split(".").map((index) => whole(index, NaN)) : [],
   };
 }
 
 // Parse "64.31": a throw of 6 and 4, then one of 3 and 1. Letters are faces above 9.
-function throwsOf(words: string): number[][] {
+export function throwsOf(words: string): number[][] {
   const throws = words.split(".").filter(Boolean);
   return throws.map((dice) => [...dice].map((face) => Number.parseInt(face, 36)));
 }

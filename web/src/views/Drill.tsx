@@ -1,7 +1,7 @@
 // Positions to practise, sampled in proportion to the loss of the players there.
 
 import { useMemo } from "preact/hooks";
-import { address, go } from "../address";
+import { address, go, whole } from "../address";
 import { fractions } from "../data/dice";
 import { goalToWords, inWords } from "../exact/goals";
 import { GoalPicker } from "../parts/GoalPicker";
@@ -14,7 +14,7 @@ export function Drill() {
   const session = useSession();
   const { game } = session;
   const solved = session.solved.value;
-  const seed = Number.parseInt(address.value.words.seed ?? "1", 10) || 1;
+  const seed = whole(address.value.words.seed, 1);
   const draw = useMemo(() => {
     const met = session.visits(solved.perfect);
     const typical = game.players.map((player) => session.losses(solved, player));

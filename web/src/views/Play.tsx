@@ -46,8 +46,8 @@ export function Play() {
   const { game } = session;
   const words = address.value.words.seed ? address.value.words : { ...current.value, ...address.value.words };
   const otherwise = useMemo(anySeed, [words.seed === undefined]);
-  const setup = setupFromWords(game, words, otherwise);
-  const { seed, own, against, second, coach } = setup;
+  const asked = setupFromWords(game, words, otherwise);
+  const { seed, own, against, second, coach } = asked;
   const name = [seed, against, second, own !== null].join(); // identifies the game, without its moves
   const thrown = useSignal({ name: "", throws: 0 });
   const tumbling = useSignal(false);
@@ -59,13 +59,14 @@ export function Play() {
 
   const thrownSoFar = thrown.value.name === name ? thrown.value.throws : 0;
   const fallen = tumbling.value ? thrownSoFar - 1 : thrownSoFar; // tumbling dice show nothing yet
-  const throws = words.replay ? Infinity : Math.max(fallen, setup.played.length);
-  const played = play(session, setup, words, throws);
+  const throws = words.replay ? Infinity : Math.max(fallen, asked.played.length);
+  const played = play(session, asked, words, throws);
   const { mine, theirs, over, solved } = played;
   const events = eventsOf(game, played, second);
   const mistakes = mistakesOf(events);
   const last = mine.steps.at(-1);
-  const chosen = setup.played.slice(0, mine.steps.filter(({ pair }) => pair >= 0).length);
+  const chosen = asked.played.slice(0, mine.steps.filter(({ pair }) => pair >= 0).length);
+  const setup = { ...asked, played: chosen };
   const here = `${name} ${chosen.join(".")}`;
 
   const asWords = (asked: Setup) => ({
@@ -130,6 +131,12 @@ export function Play() {
   const picking = usePicking(mine.end, choosing ? last!.state : null, asleep, take);
   const rollButton = useLostFocus<HTMLButtonElement>(mayRoll && here);
 
+  const notice = chosen.length < asked.played.length && (
+    <p class="notice" role="status">
+      This link names a move that the game does not have: played={words.played}; shown is the game up to it.
+    </p>
+  );
+
   if (retried.value === here) {
     return (
       <section aria-label="your mistakes again">
@@ -151,7 +158,12 @@ export function Play() {
       if (seen) helped.value = name;
       again();
     };
-    return <Replay title={title} played={played} events={events} leave={leave} />;
+    return (
+      <>
+        {notice}
+        <Replay title={title} played={played} events={events} leave={leave} />
+      </>
+    );
   }
   const unplayed = last === undefined;
   const moveButtons = choosing ? (picking?.meant ?? pairsOf(game, last!.state)) : [];
@@ -178,6 +190,7 @@ export function Play() {
         {perfect && <Confetti />}
       </section>
       <section class="main" aria-label="your move">
+        {notice}
         <Headline setup={setup} played={played} tumbling={tumbling.value} />
         {coach === "during" && <Comment events={events} played={played} />}
         {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}

@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { address, go } from "../address";
+import { address, go, whole } from "../address";
 import type { Run } from "../data/game";
 import { goalFromWords, unitOf } from "../exact/goals";
 import { Badge } from "../parts/Badge";
@@ -25,7 +25,7 @@ export function Training() {
     named(words.beside) ?? (words.beside === undefined ? game.runs.find((other) => other !== run) : undefined);
   const runs = beside && beside !== run ? [run, beside] : [run];
   const all = [...new Set(runs.flatMap(({ steps }) => steps))].sort((one, other) => one - other);
-  const asked = /^\d+$/.test(words.step) ? Number(words.step) : all[Math.round(FIRST_SHOWN * (all.length - 1))];
+  const asked = whole(words.step, all[Math.round(FIRST_SHOWN * (all.length - 1))]);
   const at = latest(all, asked);
   const step = all[at];
   const set = (changes: Record<string, string>) =>
