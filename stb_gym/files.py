@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import shutil
+import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
@@ -13,10 +14,15 @@ from typing import Any, TypeVar
 
 from stb_gym.messages import LONGEST_MESSAGE, quoted, reason, shortened
 
+if sys.platform != "win32":
+    import fcntl
+
 T = TypeVar("T")
 UNFINISHED = ".stb-gym-"  # prefix of the temporary folders
+LOCKED = f"{UNFINISHED}locked-"  # prefix of those that are locked by the process that writes there
 DAY = 24 * 60 * 60  # seconds
 DIGEST = 32  # bytes of a SHA-256
+MOST_DIGITS = 4300  # of an integer that Python reads
 MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 
 
@@ -24,8 +30,8 @@ MISMATCH = "it does not match its SHA-256, so it is damaged or was edited"
 def write_aside(path: str | Path) -> Iterator[Path]:
     """Yield a temporary path to write to; when the block ends without an error, rename it to `path`.
 
-    After an error or an interrupt the old file is unchanged, and the temporary folder beside it is removed. Those of
-    killed processes are removed when they are a day old. Missing folders are made.
+    After an error or an interrupt the old file is unchanged, and the temporary folder beside it is removed. The next
+    writer to the same folder removes those of killed processes. Missing folders are made.
 
     Args:
         path: the file to write.
@@ -41,13 +47,50 @@ def write_aside(path: str | Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     for leftover in path.parent.glob(f"{UNFINISHED}*"):
         with suppress(OSError):  # another process removed it, or owns it
-            if time.time() - leftover.stat().st_mtime > DAY:
+            if _is_abandoned(leftover):
                 shutil.rmtree(leftover)
-    with tempfile.TemporaryDirectory(prefix=UNFINISHED, dir=path.parent) as folder:
-        aside = Path(folder, path.name)
+    with _temporary_folder(path.parent) as folder:
+        aside = folder / path.name
         aside.touch()
         yield aside
         aside.replace(path)
+
+
+@contextmanager
+def _temporary_folder(parent: Path) -> Iterator[Path]:
+    """Yield a new folder, which is removed in the end, and has a lock as long as this process lives if possible.
+
+    Its name says that it has one only once it has: until then other processes cannot tell whether it is abandoned.
+    """
+    folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
+    lock = None
+    try:
+        if sys.platform != "win32":
+            lock = os.open(folder, os.O_RDONLY)
+            with suppress(OSError):  # not every file system has locks
+                fcntl.flock(lock, fcntl.LOCK_SH)
+                folder = folder.rename(parent / folder.name.replace(UNFINISHED, LOCKED, 1))
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        if lock is not None:
+            os.close(lock)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    """Return whether the process that made a temporary folder has ended; without locks, whether it is a day old."""
+    if sys.platform != "win32" and folder.name.startswith(LOCKED):
+        lock = os.open(folder, os.O_RDONLY)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            return False
+        except OSError:  # this file system has no such locks
+            pass
+        finally:
+            os.close(lock)
+    return time.time() - folder.stat().st_mtime > DAY
 
 
 def write_bytes(path: str | Path, content: bytes) -> str:
@@ -135,15 +178,19 @@ def read_sealed(path: Path) -> bytes:
 
 
 def read_text(path: str | Path) -> str:
-    """Return the text of a file.
+    """Return the text of a file, without the byte-order mark that some editors write.
 
     Raises:
         OSError: if there is no such file.
-        ValueError: if it is not UTF-8.
+        ValueError: naming the first line that is not UTF-8.
     """
     path = path_of(path)
     check_file(path)
-    return path.read_text(encoding="utf-8")
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = 1 + error.object.count(b"\n", 0, error.start)
+        raise ValueError(f"line {line} is not UTF-8") from None
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
@@ -167,8 +214,23 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def from_json(text: str) -> Any:
-    """Parse JSON; raise ValueError if it is damaged or nested too deeply."""
+    """Parse JSON; raise ValueError if it is damaged, nested too deep, or has a key twice in an object."""
     try:
-        return json.loads(text)
+        return json.loads(text, object_pairs_hook=_entries, parse_int=_integer)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
+
+
+def _entries(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    entries: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in entries:
+            raise ValueError(f"it has the key {quoted(key)} twice")
+        entries[key] = value
+    return entries
+
+
+def _integer(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"it has an integer of {len(digits):,} digits")
+    return int(digits)

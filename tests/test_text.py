@@ -1,5 +1,6 @@
 """Test games in words: every action can be answered and parsed, and answers are measured exactly."""
 
+import json
 import random
 import re
 
@@ -12,7 +13,7 @@ import stb_gym
 from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
 from stb_gym.cli.program import main
 from stb_gym.envs import stepper_of
-from stb_gym.games import GAMES, entry_of, fits, make_game
+from stb_gym.games import GAMES, entry_of, fits, make_game, rolls
 from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
 from stb_gym.text.game import decision_at
@@ -36,13 +37,31 @@ def move_named(game, answer, decision):
     return None if action is None else game.game.actions[action]
 
 
+def choices_of_turns(rules):
+    """Return (progress, dice, roll) of every state with a choice that the moves of some turn lead to."""
+    found, reached, left = set(), {rules.start()}, [rules.start()]
+    while left:
+        afterstate = left.pop()
+        for roll in rolls(rules, afterstate[1]).shown if afterstate[1] else ():
+            moves = rules.moves(afterstate, roll)
+            left += {*moves.values()} - reached
+            reached |= {*moves.values()}
+            if len(moves) > 1:
+                found.add((*afterstate, roll))
+    return found
+
+
 def check_every_action(game):
-    """Check that each state has a question of its own, and that each legal action is read from its answer."""
+    """Check that each state of a turn has a question of its own, and that each legal action is read from its answer."""
     tables = stb_gym.solve(game.game).tables
     stepper = stepper_of(game.game)
-    questions = list(game.questions()) if (tables.choices > 1).any() else []
+    asked = choices_of_turns(game.game)
+    questions = list(game.questions()) if asked else []
     for key in ("id", "question"):
-        assert len({question[key] for question in questions}) == len(questions) == (tables.choices > 1).sum()
+        assert len({question[key] for question in questions}) == len(questions) == len(asked)
+    assert {question["id"].split("-", 1)[1] for question in questions} == {
+        f"{progress}-{dice}-{'.'.join(map(str, roll))}" for progress, dice, roll in asked
+    }
     for number, state in enumerate(tables.decisions.tolist()):
         decision = decision_at(stepper, state)
         assert decision.legal == tuple(tables.pair_action[tables.pairs_of(state)])
@@ -91,6 +110,11 @@ def test_a_game_of_your_own_can_change_its_questions_and_answers(pig):
         "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
         '{"shut": ["four", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
         "I am going to shut 4 and 5", "So my move is to shut tile 4, then tile 5", "4 and 5 is my move",
+        "shut 4, shut 5", "closing 4, closing 5", "the 4 tile and the 5 tile", "the 4 and 5 tiles", "I shut 4 with 5",
+        "I'm going with 4 and 5.", '["shut 4", "shut 5"]', '{"answer": "shut 4,5"}', '{"tiles": ["4 and 5"]}',
+        "> Answer: shut 4,5", "### Final answer: shut 4,5", "1. Answer: 4,5", "Answer: shut 4,5\r\nGood luck!",
+        'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
+        "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
     ],
 )  # fmt: skip
 def test_phrases_of_models_are_read(answer):
@@ -110,10 +134,60 @@ def test_phrases_of_models_are_read(answer):
         "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
         '["4 to 5"]', '{"tiles": "4 to 5"}', '["4", "to", "5"]', "1 and 2 to make 3", "1 and 2 make 3", "1+2 is 3",
         "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
+        "shut 2 tiles", "two tiles", "I shut one tile", "1 tile", "shut 2 of the tiles", "one tile, 9",
+        "3 tiles, 1, 2 and 6",
+        "shut 2 tiles, 4 and 5", "both tiles", "with 3, shut 1 and 2", "3, shut 1 and 2", "3 and shut 1, 2",
+        "9, closing 4 and 5", "make 9", "I make it 9", "to make 9", "down to 9", "the sum 9", "9 = 4+5", "= 9",
+        "Wrong answer: 9", "That is not my answer: 9", "I don't give an answer: 9", "No answer: 9",
+        "Wrong answer: 9\nAnswer: 4,5",
+        'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5", "Answer 4,5",
+        "The answer is 4,5", "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
+        "Answer: 9 Answer: 4,5", "shut 4\nshut 5", "4 x 5", "4; 5", "4 | 5", "4 -> 5", "4: 5", "#4, #5", "4)(5 or 9",
+        "IV and V", "4th and 5th", "4a, 5", "0x4, 5", "4e0, 5", "04, 05", "4., 5.", "4,5\x00", "4\u200b,5", "twenty",
+        "minus 9",
+        "[]", "{}", "null", "true", '{"tiles": []}', '{"tiles": {}}', '{"tiles": null}', '{"tiles": "9 or 4,5"}',
+        '{"tiles": [4], "shut": [5]}', '{"tiles": [9], "dice": 1}', '{"Tiles": [4, 5]}', "{'tiles': [4, 5]}",
+        '{"tiles": [4, 5]',
+        '{"tiles": [4, 5]} {"tiles": [9]}', '{"tiles": [-4, 5]}', '{"tiles": ["4", "to", "5"]}', '{"tiles": 45}',
     ],
 )  # fmt: skip
 def test_ambiguous_answers_are_not_guessed(answer):
     assert move_named(BOX, answer, NINE) is None
+
+
+def test_words_of_large_numbers_are_not_two_tiles():
+    box = TextGame(ShutTheBox(tiles=28, dice=5))
+    position = box.position((1 << 28) - 1, 5, (21,))
+    answers = {"21": (21,), "20, 1": (1, 20), "twenty": (20,), "twenty one": None, "twenty-one": None}
+    assert {answer: move_named(box, answer, position) for answer in answers} == answers
+
+
+NO_ANSWER = [
+    "",
+    " \n",
+    ".",
+    "!",
+    '""',
+    "``````",
+    "****",
+    "Answer:",
+    "Answer: .",
+    '[""]',
+    '{"tiles": ""}',
+    '{"answer": ""}',
+    '{"tiles": [], "dice": 2}',
+]
+
+
+def test_an_empty_answer_names_nothing_even_where_a_move_shuts_nothing():
+    game = TextGame(ShutTheBox(first_move=2))
+    position = game.position(BOARD, 2, (4,))
+    assert [game.parse(answer, position) for answer in NO_ANSWER] == [None] * len(NO_ANSWER)
+    for answer in ("none", "Answer: no move.", "pass", "nothing", "[]", '{"tiles": []}', '{"tiles": ["none"]}'):
+        assert move_named(game, answer, position) == ()
+    silent, passing = game.measure(lambda prompt: ""), game.measure(lambda prompt: "none")
+    assert silent.unparsable_mass == passing.illegal_mass == game.grade([]).missing_mass > 0.8
+    assert silent.evaluation.regret == passing.evaluation.regret
 
 
 @pytest.mark.parametrize(
@@ -121,6 +195,15 @@ def test_ambiguous_answers_are_not_guessed(answer):
     [
         ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
         ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
+        ("I choose 3", 3), ("I'll play two", 2), ("keep 1 die", 1),
+        ("I keep three dice.", 3), ("keep the 2 lowest", 2), ("the lowest two dice", 2), ("[2]", 2),
+        ("My move is to keep 2", 2), ("keep my 3 lowest dice", 3), ("Answer: keep 5.", 5), ('{"keep": "two dice"}', 2),
+        ("keep the 3 please", None), ("keep my 3", None), ("keep the 3 die", None), ("keep die 3", None),
+        ("the two", None),
+        ("keep lowest, 3", None), ("keep the lowest die (1)", None), ("keep 3s", None), ("keep threes", None),
+        ("keep 1 and 2", None), ("keep one 2", None), ("keep all", None), ("keep 0", None), ("keep 6", None),
+        ("keep 2 or 3", None), ("keep 2 (1, 2)", None), ("keep 2.0", None), ("keep -2", None), ("re-roll 3 dice", None),
+        ("keep 2 of 5", None), ("", None), ("[]", None), ("none", None), ('{"keep": 2, "dice": 3}', None),
     ],
 )  # fmt: skip
 def test_answers_about_threes_say_how_many_dice_to_keep(answer, keep):
@@ -141,6 +224,17 @@ def test_answers_must_name_the_number_of_dice_where_it_is_chosen():
         '{"tiles": "1, 3, throw 1 die", "dice": 1}': one_die,
         '{"tiles": "1, 3, throw 1 die", "dice": 2}': None,
         '{"tiles": [1, 3], "dice": 3}': None,
+        '{"tiles": [1, 3], "dice": "1"}': None,
+        '{"tiles": [1, 3], "dice": true}': None,
+        '{"tiles": [1, 3], "dice": 1.0}': None,
+        '{"move": "shut 1,3, throw 1 die", "dice": 1}': one_die,
+        '{"move": "shut 1,3, throw 1 die", "dice": 2}': None,
+        '{"move": "shut 1 and 3, roll two dice", "dice": 1}': None,
+        '{"tiles": ["1", "3, throw 2 dice"], "dice": 1}': None,
+        '{"tiles": ["1 with one die", "3 with two dice"]}': None,
+        '{"dice": 1}': None,
+        "1+3, throw 1 die or 2 dice": None,
+        "throw 1 die, shut 1,3, throw 2 dice": None,
     }.items():
         assert game.parse(answer, decision) == action
     all_open = game.position(BOARD, 2, (4,))
@@ -182,6 +276,7 @@ def test_illegal_unparsable_and_missing_answers_are_counted_apart():
     questions = list(game.questions())
     best = game.measure(player(game, strategy(game.game, "optimal")))
     assert best.evaluation.regret == pytest.approx(0, abs=1e-12)
+    assert best.evaluation.agreement == 1
     first = game.question(game.position(0b111111, 2, (7,)))
     seven = next(each["id"] for each in questions if each["question"] == first)
     answers = [(each["id"], "?") for each in questions[::2] if each["id"] != seven]
@@ -303,16 +398,75 @@ def test_models_play_boxes_too_large_for_tables():
 # The commands
 
 
+DICE = [question["id"] for question in TextGame(Threes(dice=3)).questions()]
+FIRST_ANSWERS = json.dumps({"id": DICE[0], "answer": "keep 1"}).encode() + b"\r\n\r\n"
+NO_OBJECT = ": it must be an object with the texts id and answer; null is no answer"
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [
-        ("4", "line 1 is not an object"),
-        ("{", "Expecting"),
-        ('\n{"id": "1"}', "line 2 is not an object"),
-        ('{"id": "x", "answer": ""}', "no question"),
+        ("4", NO_OBJECT),
+        ('"ID"', NO_OBJECT),
+        ('[{"id": "ID", "answer": "2"}]', NO_OBJECT),
+        ('{"id": "ID"}', NO_OBJECT),
+        ('{"answer": null}', NO_OBJECT),
+        ('{"id": null, "answer": "2"}', NO_OBJECT),
+        ('{"id": "ID", "answer": 2}', NO_OBJECT),
+        ('{"id": "ID", "answer": NaN}', NO_OBJECT),
+        ('{"id": "ID", "answer": ["2"]}', NO_OBJECT),
+        ('{"id": "ID", "answer": {"keep": 2}}', NO_OBJECT),
+        ('{"id": "x", "answer": "2"}', ": no question has the id 'x': use the flags of ask"),
+        ('{"id": "x", "answer": null}', ": no question has the id 'x': use the flags of ask"),
+        ('{"id": "x", "id": "ID", "answer": "2"}', ": it has the key 'id' twice"),
+        ('{"id": "ID", "answer": "2", "answer": "1"}', ": it has the key 'answer' twice"),
+        ('{"id": "ID", "answer": "2", "n": {"a": 1, "a": 2}}', ": it has the key 'a' twice"),
+        ("{", ": it is not JSON from column 2 on"),
+        ('{"answer": "2"', ": it is not JSON from column 15 on"),
+        ('{"answer": "2"},', ": it is not JSON from column 16 on"),
+        ("{'id': 'ID'}", ": it is not JSON from column 2 on"),
+        ("\x00", ": it is not JSON from column 1 on"),
+        ('{"id": "\x00"}', ": it is not JSON from column 9 on"),
+        ("[" * 100_000, ": it is nested too deep"),
+        ("1" * 5000, ": it has an integer of 5,000 digits"),
+        (b'{"id": "\xff"}', " is not UTF-8"),
     ],
 )
 def test_broken_files_of_answers_are_refused(line, fault, tmp_path, capsys):
-    (tmp_path / "answers.jsonl").write_text(line)
-    assert main(["grade", "threes", "--answers", str(tmp_path / "answers.jsonl")]) == 2
-    assert fault in capsys.readouterr().err
+    path = tmp_path / "answers.jsonl"
+    path.write_bytes(FIRST_ANSWERS + (line if isinstance(line, bytes) else line.replace("ID", DICE[0]).encode()))
+    assert main(["grade", "threes", "--dice", "3", "--answers", str(path)]) == 2
+    assert capsys.readouterr().err.strip().endswith(f"answers.jsonl: line 3{fault}")
+
+
+def test_files_of_answers_may_have_other_line_breaks_and_keys(tmp_path, capsys):
+    def regret(content):
+        path.write_bytes(content)
+        assert main(["grade", "threes", "--dice", "3", "--json", "--answers", str(path)]) == 0
+        return json.loads(capsys.readouterr().out)
+
+    path = tmp_path / "answers.jsonl"
+    lines = [json.dumps({"id": identity, "answer": "keep 1"}) for identity in DICE]
+    plain = regret("\n".join(lines).encode())
+    assert (plain["missing"], plain["unparsable_mass"], plain["illegal_mass"]) == (0, 0, 0)
+    null = json.dumps({"id": DICE[0], "answer": None})
+    more = [json.dumps({"model": {"seed": [1]}, "id": identity, "answer": "2."}) for identity in DICE[:1]]
+    for content in (
+        "\ufeff" + "\r\n".join(lines) + "\r\n",
+        "\r".join(lines),
+        "\n \n\n".join(lines) + "\n\n",
+        "\n\ufeff".join(lines),
+        "\n".join([null, *lines, null]),
+        "\n".join([*lines, lines[0]]),
+    ):
+        assert regret(content.encode()) == plain
+    twice = regret("\n".join([*lines, *more]).encode())
+    assert twice["regret"] != plain["regret"]  # two answers share the probability of a question
+
+
+@pytest.mark.slow
+def test_a_huge_answer_is_read_in_time(tmp_path, capsys):
+    path = tmp_path / "answers.jsonl"
+    path.write_text(json.dumps({"id": DICE[0], "answer": "keep 1 " * 100_000}))
+    assert main(["grade", "threes", "--dice", "3", "--json", "--answers", str(path)]) == 0
+    assert json.loads(capsys.readouterr().out)["missing"] == len(DICE) - 1

@@ -1,6 +1,7 @@
 """The commands that ask a language model, and grade its answers."""
 
 import json
+from collections.abc import Container
 from pathlib import Path
 
 from stb_gym.cli.answers import Answer
@@ -8,6 +9,7 @@ from stb_gym.cli.policies import measured
 from stb_gym.console import say
 from stb_gym.files import from_json, read_text, reading
 from stb_gym.games import Game
+from stb_gym.messages import quoted
 from stb_gym.text import TextGame
 
 
@@ -47,16 +49,32 @@ def grade(
         names: The seed of the names in the questions.
         moves: The questions listed the legal moves.
     """
+    text = TextGame(game, objective, seed=names, list_moves=moves)
+    asked = {question["id"] for question in text.questions()}
     pairs = []
     with reading(answers):
         for number, line in enumerate(read_text(answers).split("\n"), 1):
-            match from_json(line) if line.strip() else {"answer": None}:
-                case {"answer": None}:
-                    pass
-                case {"id": str(identity), "answer": str(answer)}:
+            if line.strip():
+                try:
+                    identity, answer = _answer(line.strip(), asked)
+                except ValueError as error:
+                    raise ValueError(f"line {number}: {error}") from None
+                if answer is not None:
                     pairs.append((identity, answer))
-                case _:
-                    raise ValueError(f"line {number} is not an object with the texts id and answer")
-    found = TextGame(game, objective, seed=names, list_moves=moves).grade(pairs)
+    found = text.grade(pairs)
     sentence = "Playing {game}, these answers lose {regret}{unit} per turn against perfect play."
     return measured(sentence, found.evaluation, numbers=found.summary(), answers=str(answers))
+
+
+def _answer(line: str, asked: Container[str]) -> tuple[str, str | None]:
+    """Return the id and the answer of a line; raise a ValueError that says what is wrong."""
+    try:
+        entry = from_json(line.removeprefix("\ufeff"))  # where files were joined
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON from column {error.colno} on") from None
+    match entry:
+        case {"id": str(identity), "answer": str() | None as answer}:
+            if identity not in asked:
+                raise ValueError(f"no question has the id {quoted(identity)}: use the flags of ask")
+            return identity, answer
+    raise ValueError("it must be an object with the texts id and answer; null is no answer")

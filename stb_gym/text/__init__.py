@@ -1,6 +1,6 @@
 """Games in words, for language models: rules and states as text, answers as actions, and their exact regret.
 
-A deterministic model is measured exactly with one question for each state that leaves a choice, 1,774 on nine tiles.
+A deterministic model is measured exactly with one question for each state that leaves a choice, 1,766 on nine tiles.
 
     game = TextGame(stb_gym.ShutTheBox())
     grade = game.measure(model)  # a function from a prompt to an answer

@@ -1,10 +1,9 @@
 """Read the answers of language models: which action an answer names, if it names exactly one."""
 
-import json
 import re
 from collections.abc import Hashable, Sequence
-from typing import Any
 
+from stb_gym.files import from_json
 from stb_gym.words import Words
 
 NUMBERS = (
@@ -15,12 +14,16 @@ NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number)
 # Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
 # join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" is no tile.
 FILLERS = (
-    "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let", "make",
-    "me", "move", "my", "of", "play", "please", "so", "therefore", "to", "will", "would",
+    "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let", "me",
+    "move", "my", "play", "please", "so", "therefore", "to", "will", "would",
 )  # fmt: skip
 JOINING = (*",+&()", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
 KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
+ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
+BEFORE = 50  # characters before "answer:" in which one of these is looked for
+QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat
+DENIED = re.compile(r"(\b(no|not|wrong)|n['\u2019]t)[ \t]+(\w+[ \t]+){0,2}$", re.IGNORECASE)  # "wrong answer:"
 DICE_CHOICE = r"\b(?:throw|roll|with|and)\s+(\w+)\s+(?:die|dice)\b"
 
 # A move as `Words.typed_as` names it, and the number of dice thrown next if the answer says it.
@@ -57,7 +60,8 @@ class AnswerReader:
             legal: the legal actions, of which one is meant if the answer leaves open how many dice are thrown next.
         """
         text = re.sub(r"```(?:json|text)?|\*\*|`", "", answer).strip()
-        lines = re.findall(r"answer\s*:[ \t]*(.*)", text, re.IGNORECASE)
+        found = [(text[max(match.start() - BEFORE, 0) : match.start()], match[1]) for match in ANSWER.finditer(text)]
+        lines = ["" if DENIED.search(before) else line for before, line in found if not QUOTED.search(before)]
         if not lines and ("\n" not in text or text.startswith(("{", "["))):
             lines = [text]
         actions = {self._action(line.strip(), legal) for line in lines}
@@ -78,8 +82,8 @@ class AnswerReader:
 
     def _read_json(self, text: str) -> Named | None:
         try:
-            value = json.loads(text, object_pairs_hook=_without_doubles)
-        except (ValueError, RecursionError):
+            value = from_json(text)
+        except ValueError:
             return None
         dice = None
         if isinstance(value, dict):
@@ -91,6 +95,8 @@ class AnswerReader:
             entries = value if isinstance(value, list) else [value]
             if any(type(entry) not in (int, str) for entry in entries):
                 return None
+            if not entries:
+                return self._words.understood(""), dice
             value = ",".join(map(str, entries))
         named = self._read_line(value)
         if named is None or dice is None:
@@ -100,6 +106,8 @@ class AnswerReader:
 
     def _read_line(self, text: str) -> Named | None:
         line = _plain(text)
+        if not line:
+            return None
         if line in self._phrased:
             return self._phrased[line]
         if line in NO_MOVE:
@@ -123,9 +131,10 @@ class AnswerReader:
         tokens = re.findall(r"[a-z']+|[0-9]+(?:\.[0-9]+)?|\S", line)
         listed = [token for token in tokens if token in self._numbers]
         numbers = sorted({self._numbers[token] for token in listed})
-        if not listed or len(numbers) < len(listed) or self._words.is_unclear(tokens):
+        if not listed or len(numbers) < len(listed):
             return None
-        first, last = tokens.index(listed[0]), tokens.index(listed[-1])
+        places = [tokens.index(token) for token in listed]
+        first, last = places[0], places[-1]
         between = {*tokens[first:last]} - {*listed}
         others = {*tokens} - {*listed}
         if not between <= self._joining or not others <= self._joining | {*FILLERS}:
@@ -134,6 +143,10 @@ class AnswerReader:
             return None
         if len({token.isdigit() for token in listed}) > 1:  # "the 4 one" names one tile
             return None
+        if "twenty" in tokens[first:last]:  # "twenty one" is not 20 and 1
+            return None
+        if self._words.is_unclear(tokens, places):
+            return None
         return tuple(numbers)
 
 
@@ -141,11 +154,3 @@ def _plain(text: str) -> str:
     """Return a line in lower case, without quotation marks, repeated spaces, and a full stop at the end."""
     line = re.sub('["\u201c\u201d]', " ", text.lower()).replace("\u2019", "'")
     return " ".join(line.strip().rstrip(".! ").split())
-
-
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Return the object of JSON; raise ValueError if a key occurs twice."""
-    values = dict(pairs)
-    if len(values) < len(pairs):
-        raise ValueError("a key occurs twice")
-    return values

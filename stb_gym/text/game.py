@@ -17,11 +17,11 @@ from stb_gym.games import Roll, fits
 from stb_gym.messages import quoted
 from stb_gym.solver import GameOrEnv, Goal, Solution, solve_tables, task_of
 from stb_gym.text.answers import AnswerReader
-from stb_gym.text.grading import Grade, grade_actions
+from stb_gym.text.grading import Grade, asked_states, grade_actions
 from stb_gym.tracking import tracked
 from stb_gym.words import Words, words_of
 
-VERSION = "2"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
+VERSION = "3"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
 # The spelling alphabet: no name is another word of an answer.
 NAMES = (
     "alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
@@ -117,7 +117,7 @@ class TextGame:
         """Return a state with its legal actions.
 
         Raises:
-            ValueError: if a turn never comes there.
+            ValueError: if the game has no such position.
         """
         afterstate = self._stepper.find_afterstate(progress, dice)
         throws = np.arange(self._stepper.num_throws)
@@ -181,21 +181,23 @@ class TextGame:
 
     @cached_property
     def _asked(self) -> dict[str, tuple[int, Decision]]:
-        """The states that leave a choice, as (index, decision), by the id of their question.
+        """The states that turns reach and that leave a choice, as (index, decision), by the id of their question.
 
         An id is a digest of the game and of how it is asked, followed by the state.
         """
         about = [VERSION, self.rules, self._list_moves]
         digest = sha256(json.dumps(about).encode()).hexdigest()[:8]
         asked = {}
-        for state in np.flatnonzero(self._solution.tables.choices > 1).tolist():
+        for state in np.flatnonzero(asked_states(self._solution.tables)).tolist():
             decision = decision_at(self._stepper, state)
             roll = ".".join(map(str, decision.roll))
             asked[f"{digest}-{decision.progress}-{decision.dice}-{roll}"] = state, decision
         return asked
 
     def questions(self) -> Iterator[dict[str, str]]:
-        """Yield every question as {"id": ..., "rules": ..., "question": ...}; forced moves are not asked.
+        """Yield every question as {"id": ..., "rules": ..., "question": ...}.
+
+        No question is about a forced move, or about a state that no moves reach from the start of a turn.
 
         Raises:
             ValueError: if the game is too large for tables, or never leaves a choice.

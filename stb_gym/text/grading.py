@@ -5,8 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from stb_gym.solver import Evaluation, Solution
+from stb_gym.solver import Evaluation, Solution, TurnTables, pair_weights
 
 
 @dataclass(frozen=True)
@@ -37,16 +38,26 @@ class Grade:
         return self.evaluation.summary() | of_answers
 
 
+def asked_states(tables: TurnTables) -> NDArray[np.bool_]:
+    """Return [S] True for the states that leave a choice and that some moves reach from the start of a turn."""
+    reached = np.zeros(tables.num_afterstates, np.bool_)
+    reached[tables.start] = True
+    origin = tables.at_pairs(tables.state_origin)
+    for level in reversed(tables.levels):
+        reached[tables.pair_afterstate[level.pairs][reached[origin[level.pairs]]]] = True
+    return (tables.choices > 1) & reached[tables.state_origin]
+
+
 def grade_actions(solution: Solution, actions: Iterable[tuple[int, int | None]], masked: bool) -> Grade:
     """Measure the policy that actions amount to; several at a state are equally probable.
 
     Args:
         solution: perfect play.
-        actions: pairs of a state that leaves a choice, and the action named there; None for none.
+        actions: pairs of a state of `asked_states`, and the action named there; None for none.
         masked: whether the player knows the legal actions.
 
     Returns:
-        The measurement, in which forced moves are played.
+        The measurement. At the other states perfect play is assumed: moves are forced there, or no turn comes there.
     """
     tables = solution.tables
     counts = np.zeros(len(tables.pair_afterstate))
@@ -62,10 +73,11 @@ def grade_actions(solution: Solution, actions: Iterable[tuple[int, int | None]],
         else:
             illegal[state] += 1
     total = tables.sum_at_states(counts) + unparsable + illegal
-    is_asked = tables.choices > 1
+    is_asked = asked_states(tables)
     missing = (total == 0) & is_asked
     total = np.maximum(total, 1)
-    weights = np.where(tables.at_pairs(is_asked), counts / tables.at_pairs(total), 1.0)
+    best, _ = pair_weights(tables, solution.policy)
+    weights = np.where(tables.at_pairs(is_asked), counts / tables.at_pairs(total), best)
     evaluation = Evaluation(solution, weights, (illegal + unparsable) / total + missing, masked)
     return Grade(
         evaluation,

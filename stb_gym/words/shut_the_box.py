@@ -1,5 +1,6 @@
 """Describe Shut the Box."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from stb_gym.games import Roll, ShutTheBox
@@ -8,6 +9,7 @@ from stb_gym.words.drawing import Picture, board_picture
 from stb_gym.words.words import Words
 
 SCORE = {"sum": "sum", "count": "number", "digits": "number read from the digits"}
+SHUTTING = frozenset({"close", "closing", "shut", "shutting"})
 LONGEST_LINE = 15  # tiles in a line of text, which fits into 80 columns
 
 
@@ -18,7 +20,7 @@ class BoxWords(Words):
 
     prompt = "Shut which tiles? "
     verb = "shut"
-    joining = ("box", "close", "closing", "shutting", "tile", "tiles")
+    joining = ("box", "tile", "tiles", *SHUTTING)
     renamed = "tiles"
     names_in_answers = True
 
@@ -123,3 +125,15 @@ class BoxWords(Words):
     def dice_after(self, action: int) -> int:
         """Return how many dice an action chooses to throw next; 0 if it does not choose."""
         return self.game.dice_after[action]
+
+    def is_unclear(self, tokens: Sequence[str], places: Sequence[int]) -> bool:
+        """Return whether a number may be that of the roll or of tiles, as in "3, shut 1 and 2" and "shut 2 tiles"."""
+        first, last = places[0], places[-1]
+        if not SHUTTING.isdisjoint(tokens[first:last]) and SHUTTING.isdisjoint(tokens[:first]):
+            return True
+        for place in places:
+            before, number, after = ["", *tokens][place], tokens[place], [*tokens, ""][place + 1]
+            counts_tiles = after == "tiles" and (place < last or first == last)
+            if counts_tiles or (after == "tile" and number in ("1", "one") and before != "the"):
+                return True
+        return False

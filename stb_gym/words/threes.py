@@ -8,6 +8,8 @@ from stb_gym.games.threes import points_in_words
 from stb_gym.words.drawing import Picture, points_picture
 from stb_gym.words.words import Words
 
+BEFORE_COUNT = ("", "choose", "is", "keep", "keeping", "lowest", "play")  # words before a number of dice
+
 
 class ThreesWords(Words):
     """The words and pictures of Threes."""
@@ -67,6 +69,12 @@ class ThreesWords(Words):
         position = self.game.describe_afterstate(progress, dice)
         return f"Position: {position}\nRoll: {', '.join(map(self.name, roll))}"
 
-    def is_unclear(self, tokens: Sequence[str]) -> bool:
-        """Return whether an answer names a face, as "keep the 3" does, and not a number of dice."""
-        return tokens[-2:-1] in (["a"], ["the"])
+    def is_unclear(self, tokens: Sequence[str], places: Sequence[int]) -> bool:
+        """Return whether an answer names a face, as "keep the 3" and "keep the 3 die" do, and not a number of dice."""
+        [place, *_] = places
+        before, number, after = ["", *tokens][place], tokens[place], [*tokens, ""][place + 1]
+        if after in ("lowest", "dice"):
+            return False
+        if after == "die" and number not in ("1", "one"):
+            return True
+        return before not in BEFORE_COUNT

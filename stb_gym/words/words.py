@@ -158,8 +158,13 @@ class Words:
         """Return how many dice an action chooses to throw next; 0 by default, where actions do not choose."""
         return 0
 
-    def is_unclear(self, tokens: Sequence[str]) -> bool:
-        """Return whether an answer that lists numbers is unclear, given its words, numbers and signs in order."""
+    def is_unclear(self, tokens: Sequence[str], places: Sequence[int]) -> bool:
+        """Return whether an answer that lists numbers is unclear.
+
+        Args:
+            tokens: its words, numbers and signs in order, in lower case.
+            places: where the numbers are among them.
+        """
         return False
 
     def _noted(self, picture: Picture) -> Picture:

@@ -58,7 +58,13 @@ SENSIBLE = [
     *("", "board?roll=4,5", "board?open=4,1", "board?open=1,4,5&roll=9&for=shut", "board?for=score"),
     *("board?for=at-most:0", "training?beside=nothing", "learn?explore=0&seed=0"),
     *("board?for=round&lead=12&holders=1&after=2&ties=split", "map?by=differ&player=random&other=optimal&open=1"),
-    *("play?seed=2&coach=during", "play?seed=2&played=0", "play?seed=0", "play?own=36.65.56&coach=after", "drill?seed=0"),
+    *(
+        "play?seed=2&coach=during",
+        "play?seed=2&played=0",
+        "play?seed=0",
+        "play?own=36.65.56&coach=after",
+        "drill?seed=0",
+    ),
 ]
 
 

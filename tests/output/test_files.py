@@ -2,12 +2,15 @@
 
 import errno
 import os
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from stb_gym.files import from_json, read_json, read_text, write_aside, write_json, write_text
+from tests import PATIENCE
 
 
 @pytest.fixture(params=["old", "new"])
@@ -64,6 +67,39 @@ def test_text_has_the_same_bytes_and_rights_everywhere(tmp_path):
     assert (tmp_path / "a" / "b" / "c.txt").stat().st_mode == (tmp_path / "plain").stat().st_mode
 
 
+WRITER = """
+import sys
+from stb_gym.files import write_aside
+with write_aside(sys.argv[1]) as aside:
+    aside.write_text("half of the")
+    print(flush=True)
+    input()
+"""
+
+
+def test_the_next_writer_removes_what_killed_ones_left_and_nothing_else(tmp_path):
+    path = tmp_path / "file.txt"
+    argv = [sys.executable, "-c", WRITER, str(path)]
+    writers = [subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(3)]
+    for writer in writers:
+        writer.stdout.readline()
+    for killed in writers[:2]:
+        killed.kill()
+        killed.communicate()
+    (tmp_path / ".stb-gym-unlocked").mkdir()  # perhaps of a writer that is about to lock it
+    (tmp_path / ".stb-gym-locked-yesterday").touch()
+    (tmp_path / ".stb-gym-old").mkdir()
+    os.utime(tmp_path / ".stb-gym-old", (0, 0))
+    with write_aside(tmp_path / "other.txt"):
+        write_text(tmp_path / "third.txt", "new")
+        assert len([*tmp_path.glob(".stb-gym-*")]) == 4
+    writers[2].communicate(b"\n", timeout=PATIENCE)
+    assert contents(tmp_path).keys() == {
+        "file.txt", "other.txt", "third.txt", ".stb-gym-unlocked", ".stb-gym-locked-yesterday",
+    }  # fmt: skip
+    assert path.read_text() == "half of the"
+
+
 @pytest.mark.slow
 def test_many_may_write_a_file_at_once(tmp_path):
     path, texts = tmp_path / ("x" * 251 + ".txt"), [f"{writer}" * 10_000 for writer in range(8)]
@@ -80,14 +116,37 @@ def test_only_files_are_read_and_replaced(tmp_path):
             read_text(path)
     with pytest.raises(OSError, match="not a file"):
         write_text(tmp_path / "pipe", "text")
-    (tmp_path / "text").write_bytes(b"\xff")
-    with pytest.raises(ValueError, match="decode"):
-        read_text(tmp_path / "text")
+
+
+@pytest.mark.parametrize(
+    ("content", "read"),
+    [
+        (b"\xef\xbb\xbfa\r\nb\n", "a\nb\n"),
+        (b"a\n\xff", "line 2 is not UTF-8"),
+        (b"\xef\xbb\xbfa\r\nb\r\n\xe9\n", "line 3 is not UTF-8"),
+        ("a".encode("utf-16"), "line 1 is not UTF-8"),
+    ],
+)
+def test_text_is_utf_8_with_or_without_a_byte_order_mark(content, read, path):
+    path.write_bytes(content)
+    if "UTF-8" in read:
+        with pytest.raises(ValueError, match=f"^{read}$"):
+            read_text(path)
+    else:
+        assert read_text(path) == read
 
 
 @pytest.mark.parametrize("text", ["[" * 5000 + "]" * 5000, '{"a":' * 5000])
 def test_text_that_is_nested_too_deep_is_refused(text):
     with pytest.raises(ValueError, match="nested"):
+        from_json(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"), [('{"a": [{"b": 1, "b": 1}]}', "key 'b' twice"), ("9" * 5000, "5,000 digits")]
+)
+def test_json_that_could_be_misread_is_refused(text, fault):
+    with pytest.raises(ValueError, match=fault):
         from_json(text)
 
 

@@ -15,6 +15,7 @@ from torch.nn import functional
 from stb_gym import RegretMeter, ShutTheBox, solve
 from stb_gym.console import say
 from stb_gym.text import TextGame
+from stb_gym.text.grading import asked_states
 from training.commands import run_command
 from training.study import fill_table
 
@@ -52,7 +53,7 @@ def train(games: int, seed: int) -> list[float]:
     text = TextGame(ShutTheBox())
     best = solve(text.game)
     tables = best.tables
-    choices = np.flatnonzero(tables.choices > 1)  # the states in the order of their questions
+    choices = np.flatnonzero(asked_states(tables))  # in the order of their questions
     questions = list(text.questions())
     # The last line of a question is always the same.
     prompts = [question["question"].rpartition("\n")[0] + "\n" for question in questions]
