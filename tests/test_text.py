@@ -134,6 +134,7 @@ def test_phrases_of_models_are_read(answer):
         "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
         '["4 to 5"]', '{"tiles": "4 to 5"}', '["4", "to", "5"]', "1 and 2 to make 3", "1 and 2 make 3", "1+2 is 3",
         "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
+        "3 (1+2)", "1+2 (3)", "shut (1) and (2)",
         "shut 2 tiles", "two tiles", "I shut one tile", "1 tile", "shut 2 of the tiles", "one tile, 9",
         "3 tiles, 1, 2 and 6",
         "shut 2 tiles, 4 and 5", "both tiles", "with 3, shut 1 and 2", "3, shut 1 and 2", "3 and shut 1, 2",

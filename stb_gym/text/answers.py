@@ -12,12 +12,12 @@ NUMBERS = (
 )  # fmt: skip
 NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number): number for number in range(100)}
 # Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
-# join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" is no tile.
+# join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" and "3 (1 + 2)" is no tile.
 FILLERS = (
-    "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let", "me",
-    "move", "my", "play", "please", "so", "therefore", "to", "will", "would",
+    "(", ")", "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let",
+    "me", "move", "my", "play", "please", "so", "therefore", "to", "will", "would",
 )  # fmt: skip
-JOINING = (*",+&()", "and", "the", "then", "with")
+JOINING = (*",+&", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
 KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
