@@ -76,14 +76,17 @@ def _list_variants(changes: Game) -> Answer:
     if not names:
         raise ValueError(f"{changes.name} has no variants")
     rows: list[dict[str, Any]] = []
+    numbers: dict[Game, dict[str, Any]] = {}  # with `changes`, several variants may have the same rules
     for name in tracked(names, "variants solved", "variants", len(names)):
         row: dict[str, Any] = {"name": name}
         try:
             game = make_game(type(changes), {**names[name].fields, **own_rules(changes)})
-            best = perfect_play(game, "score")
-            shut = perfect_play(game, "shut").value
-            numbers = {"afterstates": best.num_afterstates, "value": best.value, "shut_probability": shut}
-            row |= {"rules": all_rules(game), **numbers}
+            if game not in numbers:
+                best = perfect_play(game, "score")
+                numbers[game] = {"afterstates": best.num_afterstates, "value": best.value}
+                if isinstance(best, Solution):  # a box too large for tables takes seconds for each objective
+                    numbers[game]["shut_probability"] = perfect_play(game, "shut").value
+            row |= {"rules": all_rules(game), **numbers[game]}
         except ValueError as error:
             row["refused"] = str(error)
         rows.append(row | {"description": names[name].rules})

@@ -8,6 +8,7 @@ import pytest
 from stb_gym import ShutTheBox, Threes, evaluate, load_policy, save_policy, strategy
 from stb_gym.explorer import explorer_page
 from stb_gym.games import fits
+from stb_gym.solving import perfect_play
 from tests import every
 
 
@@ -84,3 +85,23 @@ def test_large_boxes_have_the_same_answers(ask, words):
             with_tables_only = ("approximation", "most-ways")
             answer["strategies"] = [row for row in answer["strategies"] if row["name"] not in with_tables_only]
     assert found == {name: expected[name] for name in found}
+
+
+@pytest.mark.slow
+def test_variants_of_equal_rules_are_solved_once_and_large_ones_for_points_alone(ask):
+    words = "list shut-the-box --variants --tiles 8 --dice 2"
+    expected = ask(words)["variants"]
+    with (
+        patch("stb_gym.games.afterstates.LARGEST_TABLE", 1000),
+        patch("stb_gym.cli.turn.perfect_play", wraps=perfect_play) as solved,
+    ):
+        found = ask(words)["variants"]
+        is_large = [not fits(ShutTheBox(**row["rules"])) for row in found]
+    calls = [call.args for call in solved.call_args_list]
+    games = {game for game, _ in calls}
+    assert len(games) < len(found)  # classic, full-house and the-300 have the same rules then
+    assert {goal for _, goal in calls} == {"score", "shut"}
+    assert len(calls) == len({*calls})
+    for row, before, large in zip(found, expected, is_large, strict=True):
+        assert ("shut_probability" in row) != large
+        assert row["value"] == pytest.approx(before["value"])
