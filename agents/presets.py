@@ -15,10 +15,11 @@ from agents.common import Learner
 from agents.registry import LEARNERS
 from agents.self_play import round_envs
 from stb_gym import Game
-from stb_gym.checks import check_choice, check_names
+from stb_gym.checks import check_choice, check_names, meant
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.files import read_text, reading
 from stb_gym.games import make_game
+from stb_gym.messages import quoted
 from stb_gym.solver import objective_of
 
 FILE = Path(__file__).with_name("presets.toml")
@@ -216,7 +217,28 @@ def _read_tables(path: Path) -> dict[str, Any]:
     with reading(path):
         tables = tomllib.loads(read_text(path))
         check_names("table", tables, [STEPS_OF_VARIANTS, *LEARNERS])
+        for name, table in tables.items():
+            if name == STEPS_OF_VARIANTS:
+                _check_table(name, table, table)
+            else:
+                _check_table(
+                    name, table, ["steps", *(field.name for field in fields(LEARNERS[name].settings_class))], 2
+                )
         return tables
+
+
+def _check_table(where: str, table: Any, settings: Any, levels: int = 0) -> None:
+    """Raise a ValueError unless a table holds settings, and tables of them below: of tasks, and of their variants."""
+    if not isinstance(table, dict):
+        raise ValueError(f"{where} must be a table, not {quoted(table)}")
+    for name, entry in table.items():
+        if not isinstance(entry, dict):
+            if name not in settings:
+                raise ValueError(f"{where} has no setting {quoted(name)}{meant(name, settings)}")
+        elif name in settings or levels == 0:
+            raise ValueError(f"{where} must not have the table {quoted(name)}")
+        else:
+            _check_table(f"{where}.{name}", entry, settings, levels - 1 if name in TASKS else 0)
 
 
 def make_settings(algorithm: str, entries: Any) -> Any:

@@ -147,6 +147,30 @@ def test_damaged_presets_are_named_with_their_file(tables):
         read_preset("q-learning", None)
 
 
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("ppo = 3", "ppo must be a table, not 3"),
+        ("variants = 3", "variants must be a table, not 3"),
+        ("[[ppo]]\nsteps = 3", "ppo must be a table, not \\[{'steps': 3}]"),
+        ("[variants.quick]\nsteps = 3", "variants must not have the table 'quick'"),
+        ("[ppo]\nnine-tiles = 3", "ppo has no setting 'nine-tiles'"),
+        ("[ppo]\nquick = 3", "ppo has no setting 'quick'"),
+        ("[ppo]\nlerning_rate = 3", "'lerning_rate'; did you mean learning_rate\\?"),
+        ("[ppo.learning_rate]\nhigh = 3", "ppo must not have the table 'learning_rate'"),
+        ("[ppo.threes]\nquick = 3", "ppo.threes has no setting 'quick'"),
+        ("[ppo.quick.threes]\nwidth = 3", "ppo.quick must not have the table 'threes'"),
+        ("[ppo.threes.quick.deep]\nwidth = 3", "ppo.threes.quick must not have the table 'deep'"),
+    ],
+)
+def test_presets_of_another_form_are_refused_in_one_line(tables, text, fault):
+    tables.write_text(text)
+    presets._read_tables.cache_clear()
+    with pytest.raises(ValueError, match=f"^cannot read {tables}: .*{fault}") as refused:
+        read_preset("ppo", "threes", "quick" if "variants" in text else "standard")
+    assert str(refused.value).isprintable()
+
+
 @pytest.mark.parametrize("algorithm", LEARNERS)
 def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(algorithm):
     for task in TASKS.values():
