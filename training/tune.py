@@ -3,17 +3,21 @@
 import json
 import sys
 import tomllib
+from dataclasses import fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import optuna
 import torch
 
 from agents import presets
 from agents.presets import configure
-from stb_gym.checks import check_choice, check_integer
+from agents.registry import LEARNERS
+from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.console import say
-from stb_gym.files import read_text
+from stb_gym.files import read_text, reading
+from stb_gym.messages import quoted
 from stb_gym.tracking import ProgressBar
 from training.commands import choose_task, run_command
 from training.run import locked, train_and_measure
@@ -48,8 +52,7 @@ def tune(
         seed: Seed of all trials and of the search. The default is none of the seeds 0 to 4 of the results.
         rules: Rules of the game, such as --tiles 12.
     """
-    spaces = tomllib.loads(read_text(SPACES))
-    check_choice("algorithm with a search space", algorithm, list(spaces))
+    ranges = read_ranges(algorithm)
     check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)
     base = configure(algorithm, chosen_env, arguments, seed=seed, steps=steps)
@@ -59,7 +62,7 @@ def tune(
     def regret_of(trial: optuna.Trial) -> float:
         settings = {
             name: (trial.suggest_int if isinstance(low, int) else trial.suggest_float)(name, low, high, log=True)
-            for name, (low, high) in spaces[algorithm].items()
+            for name, (low, high) in ranges.items()
         }
         try:
             config = configure(algorithm, chosen_env, arguments, seed=seed, steps=base.steps, settings=settings)
@@ -80,6 +83,31 @@ def tune(
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
     for name, value in {"steps": base.steps, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")
+
+
+def read_ranges(algorithm: str) -> dict[str, tuple[Any, Any]]:
+    """Return the lowest and the highest value of each setting that is searched.
+
+    Raises:
+        ValueError: if the algorithm has no search space, or the file is damaged.
+    """
+    with reading(SPACES):
+        spaces = tomllib.loads(read_text(SPACES))
+    check_choice("algorithm with a search space", algorithm, list(spaces))
+    found = {}
+    with reading(SPACES):
+        if not isinstance(spaces[algorithm], dict):
+            raise ValueError(f"{algorithm} must be a table, not {quoted(spaces[algorithm])}")
+        check_names("setting", spaces[algorithm], [field.name for field in fields(LEARNERS[algorithm].settings_class)])
+        for name, ends in spaces[algorithm].items():
+            match ends:
+                case [int() | float() as low, int() | float() as high] if 0 < low <= high:
+                    found[name] = low, high
+                case _:
+                    raise ValueError(
+                        f"{algorithm}.{name} must be two numbers above 0, lowest first, not {quoted(ends)}"
+                    )
+    return found
 
 
 main = partial(run_command, "training.tune", tune, how_to_continue="the same command continues the search")

@@ -9,6 +9,7 @@ import pytest
 from agents import presets
 from agents.presets import TASKS, Config, configure, make_settings, read_preset, task_name
 from agents.registry import LEARNERS
+from training import tune
 from training.tune import SPACES
 
 ENV = "stb_gym/ShutTheBox-v0"
@@ -176,6 +177,25 @@ def test_every_algorithm_has_presets_for_every_task_and_quick_ones_are_shorter(a
     for task in TASKS.values():
         standard, quick = configure(algorithm, *task), configure(algorithm, *task, "quick")
         assert quick.steps < standard.steps
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("ppo = ", "Invalid value"),
+        ("ppo = 3", "ppo must be a table, not 3"),
+        ("[ppo]\nwith = [8, 64]", "unknown setting 'with'"),
+        ("[ppo]\nwidth = 3", "ppo.width must be two numbers above 0"),
+        ("[ppo]\nwidth = [8]", "ppo.width must be two numbers above 0"),
+        ("[ppo]\nwidth = [64, 8]", "lowest first, not \\[64, 8]"),
+        ("[ppo]\nwidth = [0, 8]", "lowest first, not \\[0, 8]"),
+    ],
+)
+def test_search_ranges_of_another_form_are_refused_in_one_line(tmp_path, monkeypatch, text, fault):
+    (tmp_path / "search.toml").write_text(text)
+    monkeypatch.setattr(tune, "SPACES", tmp_path / "search.toml")
+    with pytest.raises(ValueError, match=f"^cannot read {tmp_path}/search.toml: .*{fault}"):
+        tune.read_ranges("ppo")
 
 
 @pytest.mark.parametrize("algorithm", tomllib.loads(SPACES.read_text()))
