@@ -4,7 +4,7 @@ Importing this module imports stable-baselines3 and torch; `import stb_gym` does
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ try:
 except ImportError as error:
     raise ImportError("stb_gym.sb3 needs stable-baselines3: pip install stable-baselines3") from error
 
+EXAMPLE = 'TurnVecEnv("stb_gym/ShutTheBox-v0", 8)'
+
 
 class TurnVecEnv(VecEnv):
     """A `TurnVectorEnv` as a vector environment of stable-baselines3.
@@ -41,28 +43,25 @@ class TurnVecEnv(VecEnv):
     length and seconds. sb3-contrib finds the masks by `env_method("action_masks")`.
 
     Args:
-        envs: a `TurnVectorEnv` in SAME_STEP mode, however wrapped.
+        envs: an id, or a `TurnVectorEnv` in SAME_STEP mode, however wrapped.
+        num_envs: with an id, the number of environments.
+        **arguments: with an id, arguments of `gym.make_vec`.
 
     Raises:
-        ValueError: if `envs` is something else, or in another autoreset mode.
+        ValueError: if `envs` is something else, or in another autoreset mode, or if the other arguments come without an
+            id.
 
     Example:
-        >>> import gymnasium as gym, stb_gym.sb3
-        >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=8, autoreset_mode="SameStep")
-        >>> stb_gym.sb3.TurnVecEnv(envs).reset().shape
+        >>> import stb_gym.sb3
+        >>> stb_gym.sb3.TurnVecEnv("stb_gym/ShutTheBox-v0", 8).reset().shape
         (8, 20)
     """
 
-    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any]):
-        inner = getattr(envs, "unwrapped", envs)
-        if not isinstance(inner, TurnVectorEnv | RoundVectorEnv):
-            raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}")
-        if inner.autoreset_mode != AutoresetMode.SAME_STEP:
-            raise ValueError(f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}")
-        self.envs = envs
-        self._length = np.zeros(envs.num_envs, np.int64)
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any] | str, num_envs: int | None = None, **arguments: Any):
+        self.envs = vector_env_of(envs, num_envs, arguments)
+        self._length = np.zeros(self.envs.num_envs, np.int64)
         self._began = time.time()
-        super().__init__(envs.num_envs, envs.single_observation_space, envs.single_action_space)
+        super().__init__(self.envs.num_envs, self.envs.single_observation_space, self.envs.single_action_space)
 
     def reset(self) -> Any:
         """Begin a turn in every environment, with the seed and options that were set since the last reset.
@@ -136,6 +135,25 @@ class TurnVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return True for `Monitor`, since the infos hold its statistics; no other wrapper of single environments."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
+
+
+def vector_env_of(envs: Any, num_envs: int | None, arguments: Mapping[str, Any]) -> gym.vector.VectorEnv[Any, Any, Any]:
+    """Return a vector environment in SAME_STEP mode, made if an id is given; see `TurnVecEnv`."""
+    if isinstance(envs, str) and envs.rpartition(":")[2].startswith("stb_gym/"):
+        arguments = {"autoreset_mode": AutoresetMode.SAME_STEP, **arguments}
+        envs = gym.make_vec(envs, 1 if num_envs is None else num_envs, **arguments)
+    elif num_envs is not None or arguments:
+        raise ValueError(f"num_envs and other arguments need an id, such as {EXAMPLE}, not {quoted(envs)}")
+    inner = getattr(envs, "unwrapped", envs)
+    if not isinstance(inner, TurnVectorEnv | RoundVectorEnv):
+        raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}: write {EXAMPLE}")
+    if inner.autoreset_mode != AutoresetMode.SAME_STEP:
+        raise ValueError(
+            f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}: write "
+            'gym.make_vec(..., autoreset_mode="SameStep")'
+        )
+    made: gym.vector.VectorEnv[Any, Any, Any] = envs
+    return made
 
 
 class RegretCallback(BaseCallback):
