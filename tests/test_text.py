@@ -364,7 +364,7 @@ def test_an_answer_that_names_nothing_ends_the_turn_with_the_worst_score():
     worst = 5 * 6
     best = stb_gym.solve(Threes()).value_at(roll=[2, 4, 4, 5, 6])
     assert (question, terminated, info["action"]) == ("The turn is over.", True, -1)
-    assert (info["final_score"], info["illegal_action"], info["action_mask"].any()) == (worst, True, False)
+    assert (info["final_score"], info["illegal_action"], info["action_mask"].all()) == (worst, True, True)
     assert -reward == pytest.approx(worst - best)
 
 

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
-from stb_gym.checks import check_choice, listed
+from stb_gym.checks import check_choice, check_integer, listed
 from stb_gym.envs.table_stepper import Stepper, TableStepper
 from stb_gym.games import Game, game_of, observation_high, rules_class_of
+from stb_gym.games.game import LARGEST_PROGRESS
 from stb_gym.messages import LONGEST_MESSAGE, quoted
 from stb_gym.solver import ILLEGAL, Goal, is_named, objective_of
 
@@ -122,6 +123,7 @@ class GameEnv:
                 raise ValueError("a render_mode needs a renderer, which gym.make supplies")
             self._renderer = renderer(self.stepper, render_mode, self.metadata["render_fps"])
         self._threshold = threshold
+        self._rules = repr(self.game)
         self._start = self.stepper.beginnings({})
         self._begun = False
 
@@ -196,23 +198,54 @@ class GameEnv:
         if not self._begun:
             raise RuntimeError("no turn has begun: call reset()")
 
-    def _read(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **limits: int) -> dict[str, IntArray]:
+    def _snapshot(self, states: Any, throws: Any) -> dict[str, Any]:
+        """Return the snapshot of turns: their rules, positions and throws, and the state of the random numbers."""
+        self._check_begun()
+        progress, dice = self._positions(states)
+        random = self.np_random.bit_generator.state
+        return {"of": self._rules, "progress": progress, "dice": dice, "throw": throws, "random": random}
+
+    def _positions(self, states: Any) -> tuple[Any, Any]:
+        """Return the progress at states and how many dice were thrown, -1 after an illegal action."""
+        progress, dice = self.stepper.position(self.stepper.origin_of(states))
+        if isinstance(states, int):
+            return int(progress), -1 if states == self.stepper.illegal_state else int(dice)
+        return progress, np.where(states == self.stepper.illegal_state, -1, dice)
+
+    def _restore(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **ranges: range) -> dict[str, Any]:
         """Read the state, the throw and other numbers of a snapshot, and restore its random numbers.
 
         Raises:
             ValueError: if anything in the snapshot is wrong; then the random numbers stay as they are.
         """
-        stepper = self.stepper
-        limits = {"state": stepper.illegal_state + 1, "throw": stepper.num_throws, **limits}
-        numbers = numbers_of(snapshot, repr(self.game), shape, limits)
+        stepper, game = self.stepper, self.game
+        ranges |= {"dice": range(-1, game.dice + 1), "throw": range(stepper.num_throws)}
+        ranges["progress"] = range(1 - LARGEST_PROGRESS, LARGEST_PROGRESS)
+        numbers = numbers_of(snapshot, self._rules, shape, ranges)
+        progress, dice = numbers["progress"], numbers["dice"]
         try:
-            led_to = stepper.states(stepper.origin_of(numbers["state"]), numbers["throw"])
-        except IndexError:  # the number of no state of a stepper without tables
-            led_to = None
-        if not np.array_equal(led_to, numbers["state"]):
-            raise ValueError("the throw of the snapshot does not lead to its state")
+            states = stepper.states(self._afterstates_of(progress, dice), numbers["throw"])
+            states = states if shape else int(states)
+            known = np.array_equal(self._positions(states), (progress, dice))
+        except ValueError:
+            known = False
+        if not known:
+            raise ValueError(f"the snapshot has a position that no turn of {game} comes to")
         restore_generator(self.np_random, snapshot.get("random"))
-        return numbers
+        return {**numbers, "state": states}
+
+    def _afterstates_of(self, progress: Any, dice: Any) -> Any:
+        """Return the afterstates of positions as `_positions` names them, or of one."""
+        stepper = self.stepper
+        if isinstance(dice, int):
+            return stepper.illegal_afterstate if dice < 0 else stepper.find_afterstate(progress, dice)
+        afterstates = np.full(dice.shape, stepper.illegal_afterstate)
+        legal = np.flatnonzero(dice >= 0)
+        numbers = progress[legal] * (self.game.dice + 1) + dice[legal]
+        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)  # many games are in one position
+        found = stepper.find_afterstate(progress[legal[first]], dice[legal[first]])
+        afterstates[legal] = found[which]
+        return afterstates
 
 
 def options_of(options: Any) -> dict[str, Any]:
@@ -270,34 +303,42 @@ def game_for(kind: type[Any], game: Game | str, rules: Mapping[str, Any]) -> Gam
 
 
 def numbers_of(
-    snapshot: Mapping[str, Any], made_of: str, shape: tuple[int, ...], limits: Mapping[str, int]
-) -> dict[str, IntArray]:
+    snapshot: Mapping[str, Any], made_of: str, shape: tuple[int, ...], ranges: Mapping[str, range]
+) -> dict[str, Any]:
     """Read numbers of a snapshot.
 
     Args:
         snapshot: what `snapshot()` returned, perhaps read from JSON.
         made_of: the rules that the snapshot must name.
-        shape: the shape of each array of numbers.
-        limits: an integer by the name of each number, which is from 0 to below it.
+        shape: () for integers, or the shape of arrays.
+        ranges: the allowed integers by the name of each number.
 
     Returns:
-        The numbers by name, new arrays of int64.
+        The numbers by name: integers, or new arrays of int64.
 
     Raises:
         ValueError: if the snapshot is not of these rules and this shape.
     """
     try:
-        numbers = {name: np.array(snapshot[name]) for name in limits}
-        if isinstance(snapshot["of"], str) and snapshot["of"] == made_of and all(
-            numbers[name].shape == shape
-            and numbers[name].dtype.kind in "iu"
-            and ((numbers[name] >= 0) & (numbers[name] < limit)).all()
-            for name, limit in limits.items()
-        ):  # fmt: skip
-            return {name: array.astype(np.int64) for name, array in numbers.items()}
+        if isinstance(snapshot["of"], str) and snapshot["of"] == made_of:
+            return {name: _allowed(snapshot[name], shape, ranges[name]) for name in ranges}
     except (KeyError, IndexError, TypeError, ValueError):
         pass
-    raise ValueError(f"the snapshot is not of {f'{shape[0]} turns' if shape else 'one turn'} of {made_of}")
+    turns = f"{shape[0]} turns" if shape else "one turn"
+    raise ValueError(f"the snapshot is not of {turns} of {made_of}, or another version took it")
+
+
+def _allowed(given: Any, shape: tuple[int, ...], allowed: range) -> Any:
+    """Return integers of a shape; raise a ValueError unless they are in a range."""
+    if not shape:
+        check_integer("a number of a snapshot", given, allowed.start, allowed.stop - 1)
+        return int(given)
+    numbers = np.array(given)
+    if numbers.shape != shape or numbers.dtype.kind not in "iu":
+        raise ValueError
+    if not ((numbers >= allowed.start) & (numbers < allowed.stop)).all():
+        raise ValueError
+    return numbers.astype(np.int64)
 
 
 def restore_generator(generator: np.random.Generator, state: Any) -> None:
@@ -306,12 +347,13 @@ def restore_generator(generator: np.random.Generator, state: Any) -> None:
     Raises:
         ValueError: if it is no state of this kind of generator, which then stays as it is.
     """
-    bits: Any = type(generator.bit_generator)()
+    bits: Any = generator.bit_generator
+    before = bits.state
     try:
         bits.state = state
         if bits.state != state:
             raise ValueError
     except (ValueError, TypeError, KeyError, OverflowError):
+        bits.state = before
         message = f"the snapshot's state of random numbers is not a state of {type(bits).__name__}"
         raise ValueError(message) from None
-    generator.bit_generator.state = state

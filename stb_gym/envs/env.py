@@ -106,7 +106,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
 
     @property
     def last_step(self) -> LastStep | None:
-        """What the last step did, also after a reset; None before the first step."""
+        """What the last step did, also after a reset; None before the first step and after `restore`."""
         return None if self._last is None else LastStep(*self._last)
 
     def action_masks(self) -> NDArray[np.bool_]:
@@ -123,7 +123,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
             options: where to begin, in the words of the game, such as {"open": [1, 4], "roll": 5}.
 
         Returns:
-            The observation [O] and the info, whose "action_mask" [A] is 1 where an action is legal; see `step`.
+            The observation [O] and the info; see `step`.
 
         Raises:
             ValueError: if `options` names no position of the game, or one without a legal move.
@@ -145,8 +145,9 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         """Make a move and throw again.
 
         Returns:
-            The observation, the reward, whether the turn is over, False, and the info: "action_mask", "final_score",
-            which is -1 until the turn is over, and "illegal_action", whether an illegal action ended it.
+            The observation, the reward, whether the turn is over, False, and the info: "action_mask" [A], 1 where an
+            action is legal, and all 1 when the turn is over; "final_score", which is -1 until then; and
+            "illegal_action", whether an illegal action ended the turn.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
@@ -193,12 +194,14 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
     def snapshot(self) -> dict[str, Any]:
         """Return the turn and the state of the random numbers, as integers and strings for JSON; see `restore`.
 
+        Returns:
+            The rules ("of"), "progress", "dice" (how many were thrown, -1 after an illegal action), the number of the
+            "throw", the "steps" of the turn so far, and the state of the generator ("random").
+
         Raises:
             RuntimeError: before the first reset.
         """
-        self._check_begun()
-        random = self.np_random.bit_generator.state
-        return {"of": repr(self.game), "state": self.state, "throw": self.throw, "random": random}
+        return {**self._snapshot(self.state, self.throw), "steps": self.num_steps}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot: the same actions then lead to the same steps.
@@ -206,15 +209,16 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         Wrappers are not restored: a TimeLimit continues counting.
 
         Args:
-            snapshot: from an environment with the same rules.
+            snapshot: from an environment with the same rules, which may look moves up or work them out from boards.
 
         Raises:
             ValueError: if the snapshot is not of one turn with these rules.
         """
-        numbers = self._read(snapshot, ())
-        self.state = int(numbers["state"])
-        self.throw = int(numbers["throw"])
-        self.num_steps = 0
+        numbers = self._restore(snapshot, (), steps=range(self.stepper.longest + 1))
+        self.state = numbers["state"]
+        self.throw = numbers["throw"]
+        self.num_steps = numbers["steps"]
+        self._last = None
         self._begun = True
         self._over = bool(self.stepper.is_over(self.state))
 

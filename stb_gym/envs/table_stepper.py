@@ -57,8 +57,10 @@ class Stepper(ABC):
     def score_index(self, states: Any) -> Any:
         """Return the index in `scores` of a turn that ends at states; the last, the worst, at the illegal state."""
 
-    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[[IntArray], NDArray[Any]]:
+    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[..., NDArray[Any]]:
         """Return a function from states [B] to values [B].
+
+        It also accepts `is_over` of the states [B] as a second argument, which saves time if that is known.
 
         Args:
             values: [F] the value of each final score.
@@ -66,9 +68,11 @@ class Stepper(ABC):
         """
         return partial(self._at_ends, values, illegal)
 
-    def _at_ends(self, values: NDArray[Any], illegal: float, states: IntArray) -> NDArray[Any]:
+    def _at_ends(
+        self, values: NDArray[Any], illegal: float, states: IntArray, over: NDArray[np.bool_] | None = None
+    ) -> NDArray[Any]:
         of_scores = np.where(states == self.illegal_state, illegal, values.take(self.score_index(states)))
-        return np.where(self.is_over(states), of_scores, 0).astype(values.dtype)
+        return np.where(self.is_over(states) if over is None else over, of_scores, 0).astype(values.dtype)
 
     @abstractmethod
     def observe(self, states: Any) -> NDArray[Any]:
@@ -76,7 +80,10 @@ class Stepper(ABC):
 
     @abstractmethod
     def masks(self, states: Any) -> NDArray[np.int8]:
-        """Return new arrays [..., A] of action masks, 1 = legal, all 0 where the turn is over."""
+        """Return new arrays [..., A] of action masks, 1 = legal, all 1 where the turn is over.
+
+        No mask is empty, because agents draw an action at the end of a turn, too, where an autoreset ignores it.
+        """
 
     @abstractmethod
     def origin_of(self, states: Any) -> Any:
@@ -123,14 +130,13 @@ class Stepper(ABC):
         """Return a state in words."""
         return self.game.describe_state(*self.locate(state))
 
+    @abstractmethod
     def legal_moves(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the E legal moves at states [B], ordered by state and action.
+        """Return the E legal moves at states [B], ordered by state and action; none where the turn is over.
 
         Returns:
-            [P] the index among the B states, and [P] the action.
+            [E] the index among the B states, and [E] the action.
         """
-        move = np.flatnonzero(self.masks(states).view(np.bool_))
-        return move // self.num_actions, move % self.num_actions
 
     def choose(self, states: IntArray, fractions: FloatArray) -> IntArray:
         """Return [B] the legal action at each state of index floor(fraction * count); 0 where the turn is over."""
@@ -177,7 +183,7 @@ class TableStepper(Stepper):
         state_of_throw: [Y + 1, T] the state each throw leads to. Fewer dice than `game.dice` are the last ones thrown.
         next_afterstate: [S + 1, A] the afterstate each action leads to.
         observation: [S + 1, O] observations.
-        action_mask: [S + 1, A] action masks.
+        action_mask: [S + 1, A] action masks, see `masks`.
     """
 
     tables: TurnTables
@@ -229,8 +235,8 @@ class TableStepper(Stepper):
     def score_index(self, states: Any) -> Any:
         return self._score_index.item(states) if isinstance(states, int) else self._score_index.take(states)
 
-    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[[IntArray], NDArray[Any]]:
-        return self._at_ends(values, illegal, np.arange(self.illegal_state + 1)).take
+    def at_ends(self, values: NDArray[Any], illegal: float) -> Callable[..., NDArray[Any]]:
+        return partial(_look_up, self._at_ends(values, illegal, np.arange(self.illegal_state + 1)))
 
     def observe(self, states: Any) -> NDArray[Any]:
         # Of one row and of many, each is several times faster than the other.
@@ -238,6 +244,14 @@ class TableStepper(Stepper):
 
     def masks(self, states: Any) -> NDArray[np.int8]:
         return self.action_mask[states].copy() if isinstance(states, int) else self.action_mask.take(states, axis=0)
+
+    def legal_moves(self, states: IntArray) -> tuple[IntArray, IntArray]:
+        counts = self._choices.take(states)
+        first = self._pair_start.take(states) - (np.cumsum(counts) - counts)
+        return (
+            np.arange(len(states)).repeat(counts),
+            self._pair_action.take(first.repeat(counts) + np.arange(counts.sum())),
+        )
 
     def choose(self, states: IntArray, fractions: FloatArray) -> IntArray:
         entry = (fractions * self._choices.take(states)).astype(np.intp)
@@ -250,6 +264,8 @@ class TableStepper(Stepper):
         return self._progress.take(afterstates), self._dice.take(afterstates)
 
     def find_afterstate(self, progress: Any, dice: Any) -> Any:
+        if isinstance(progress, int) and (progress, dice) in self.tables.index:
+            return self.tables.index[progress, dice]
         afterstates = self.tables.find_afterstates(np.asarray(progress), np.asarray(dice))
         if (afterstates < 0).any():
             raise ValueError(f"a turn of {self.game} never comes to {quoted((progress, dice))}")
@@ -263,12 +279,22 @@ class TableStepper(Stepper):
 
     @property
     def longest(self) -> int:
-        tables = self.tables
-        moves = np.zeros(tables.num_afterstates, np.int64)
-        for level in tables.levels:
-            longest = level.reduce(np.maximum, moves[tables.pair_afterstate[level.pairs]])
-            np.maximum.at(moves, tables.state_origin[level.states][level.live], longest + 1)
-        return int(moves.max())
+        return _longest_turn(self.tables)
+
+
+def _look_up(values: NDArray[Any], states: IntArray, over: Any = None) -> NDArray[Any]:
+    """Return the values [B] of states [B]; see `Stepper.at_ends`."""
+    return values.take(states)
+
+
+@lru_cache(maxsize=16)
+def _longest_turn(tables: TurnTables) -> int:
+    """Return the most moves of a turn, wherever it begins."""
+    moves = np.zeros(tables.num_afterstates, np.int64)
+    for level in tables.levels:
+        longest = level.reduce(np.maximum, moves[tables.pair_afterstate[level.pairs]])
+        np.maximum.at(moves, tables.state_origin[level.states][level.live], longest + 1)
+    return int(moves.max())
 
 
 @lru_cache(maxsize=16, typed=True)
@@ -297,8 +323,8 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
         state_of_throw[level.afterstates] = first_state + np.resize(level.rolls.of_throw, throws)
     next_afterstate = np.full((tables.num_states + 1, tables.num_actions), tables.num_afterstates, np.int32)
     next_afterstate[tables.pair_state, tables.pair_action] = tables.pair_afterstate
-    action_mask = np.zeros(next_afterstate.shape, np.int8)
-    action_mask[tables.pair_state, tables.pair_action] = 1
+    action_mask = np.ones(next_afterstate.shape, np.int8)
+    action_mask[tables.decisions] = tables.legal[tables.decisions]
     observation = np.pad(tables.observation, ((0, 1), (0, 0)))
     return TableStepper(tables, state_of_throw, next_afterstate, observation, action_mask)
 

@@ -30,10 +30,10 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
     `action_mask` [B, A] int8, and in steps that end a game `final_score` [B] and `illegal_action` [B]. The autoreset
     modes are Gymnasium's:
 
-    - NEXT_STEP: the step after the end begins a new turn and ignores the action;
+    - NEXT_STEP: the step after the end begins a new turn and ignores the action, so the mask is all 1 there;
     - SAME_STEP: the step that ends a turn begins a new one. `final_obs` [B, O] and `final_info` hold the end: the
       observation before the new turn, and the score. For a game that continues, `final_obs` is the observation that the
-      step returns. If no turn was truncated, the `action_mask` of `final_info` is all 0 and read-only;
+      step returns. If no turn was truncated, the `action_mask` of `final_info` is read-only;
     - DISABLED: `reset(options={"reset_mask": mask})` begins the finished games anew; until then a step raises. The
       infos of that reset hold the masks of all games.
 
@@ -52,7 +52,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         reward_scale: the factor of rewards.
         illegal: what an illegal action does, "end" or "raise".
         stepper: the `Stepper`.
-        last_step: the `LastStep`; None before the first step.
+        last_step: the `LastStep`; None before the first step and after `restore`.
         captions: [B] words that `render` puts first for each game, or None.
         before_turns: a function that is called before the first throw of turns with the numbers [K] of their games, or
             None.
@@ -121,7 +121,9 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         """Begin turns with the first throw.
 
         Args:
-            seed: seeds the one generator that throws the dice of all games: an integer, or a list of one for each game.
+            seed: an integer, or a list of one for each game. One generator throws the dice of all games, and the list
+                seeds it as a whole: single environments with these seeds throw other dice, and one other number changes
+                the dice of every game.
             options: where to begin, as `TurnEnv.reset` takes it, and the games to begin: "reset_mask" [B], bool.
 
         Returns:
@@ -201,7 +203,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             self._begin_turns(self._over.nonzero()[0], *self._start)
         infos["action_mask"] = stepper.masks(self._states)
         infos["_action_mask"] = ~np.zeros(self.num_envs, np.bool_)  # faster than `np.ones`
-        return stepper.observe(self._states), self.rewards_at(reached), terminated, truncated, infos
+        return stepper.observe(self._states), self.rewards_at(reached, terminated), terminated, truncated, infos
 
     @property
     def states(self) -> IntArray:
@@ -228,17 +230,12 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
     def snapshot(self) -> dict[str, Any]:
         """Return the turns and the state of the random numbers, as arrays [B] and what JSON can hold; see `restore`.
 
+        The entries are those of `TurnEnv.snapshot`, and "steps", how many the turns have had if they are limited.
+
         Raises:
             RuntimeError: before the first reset.
         """
-        self._check_begun()
-        return {
-            "of": repr(self.game),
-            "state": self._states.copy(),
-            "throw": self._throws.copy(),
-            "random": self.np_random.bit_generator.state,
-            "steps": self._steps.copy(),
-        }
+        return {**self._snapshot(self._states, self._throws.copy()), "steps": self._steps.copy()}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot: the same actions then lead to the same steps.
@@ -249,12 +246,13 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         Raises:
             ValueError: if the snapshot is not of as many games with these rules.
         """
-        numbers = self._read(snapshot, (self.num_envs,), steps=min(self._limit, self.stepper.longest) + 1)
+        numbers = self._restore(snapshot, (self.num_envs,), steps=range(min(self._limit, self.stepper.longest) + 1))
         self._states = numbers["state"]
         self._throws = numbers["throw"]
         self._steps = numbers["steps"]
         self._over = self.stepper.is_over(self._states) | (self._steps == self._limit)
         self._moved[:] = False
+        self.last_step = None
         self._begun = True
 
     def render(self) -> tuple[Any, ...] | None:
@@ -304,7 +302,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         if not np.count_nonzero(terminated):
             return {}
         return {
-            "final_score": self._final_scores_at(reached),
+            "final_score": self._final_scores_at(reached, terminated),
             "_final_score": terminated.copy(),
             "illegal_action": reached == self.stepper.illegal_state,
             "_illegal_action": terminated.copy(),
@@ -322,8 +320,8 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         if np.count_nonzero(truncated):
             masks = self.stepper.masks(reached) * ended[:, None]
         else:
-            # A view of one zero: fresh rows of zeros in every step could take longer than all the rest.
-            masks = np.ndarray((self.num_envs, self.stepper.num_actions), np.int8, b"\0", strides=(0, 0))
+            # Rows of ones where turns ended, as a view: fresh arrays could take longer than all the rest of a step.
+            masks = np.ndarray((self.num_envs, self.stepper.num_actions), np.int8, ended.tobytes(), strides=(1, 0))
         return {
             "final_obs": self.stepper.observe(reached),
             "_final_obs": ended.copy(),

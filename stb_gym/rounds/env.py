@@ -86,6 +86,7 @@ from stb_gym.rounds.round import Round
 from stb_gym.rounds.scores_so_far import ScoresSoFar
 from stb_gym.solver import optimise
 
+OBSERVED = ("lead_rank", "holders", "after")  # in snapshots, the scores so far that players see
 LARGEST_VALUES = 2**27  # numbers: 1 GiB of best-response values
 
 
@@ -229,18 +230,23 @@ class SeatBase(RoundBase):
         Returns:
             Integers and strings for JSON; integer arrays [B] in a vector environment.
         """
-        return {**self.turn.snapshot(), "of": repr(self.round), "place": copy(self.start)}
+        observed = self.opponents.observed.T.take(self.start, axis=1)
+        numbers = zip(OBSERVED, observed if np.ndim(self.start) else observed.tolist(), strict=True)
+        return {**self.turn.snapshot(), "of": repr(self.round), **dict(numbers)}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Continue from a snapshot; see `TurnEnv.restore`.
 
         Raises:
-            ValueError: if the snapshot is not of as many rounds with these rules.
+            ValueError: if the snapshot is not of as many rounds with these rules, or if the player, in its seat, never
+                sees the scores so far.
         """
-        limits = {"place": len(self.opponents.chance)}
-        index = numbers_of(snapshot, repr(self.round), np.shape(self.start), limits)["place"]
+        sizes = len(self.round.scores_so_far.scores) + 1, self.round.players, self.round.players
+        ranges = dict(zip(OBSERVED, map(range, sizes), strict=True))
+        numbers = numbers_of(snapshot, repr(self.round), np.shape(self.start), ranges)
+        starts = self.opponents.find_starts(**numbers)
         self.turn.restore({**snapshot, "of": repr(self.game)})
-        self.start = index if index.ndim else int(index)
+        self.start = starts if np.ndim(starts) else int(starts)
 
 
 class RoundEnv(SeatBase, gym.Env[Observation, np.int64]):

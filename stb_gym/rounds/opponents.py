@@ -84,6 +84,22 @@ class Opponents:
         """Return the scores so far of one of the C starts."""
         return self.rules.scores_so_far.at_row(int(self.row[start]), int(self.observed[start, 2]))
 
+    def find_starts(self, lead_rank: Any, holders: Any, after: Any) -> Any:
+        """Return the index of the start at which the player observes three numbers, or [B] indices; see `observed`.
+
+        Raises:
+            ValueError: if the player never observes them.
+        """
+
+        def key(lead_rank: Any, holders: Any, after: Any) -> Any:  # ascends from start to start
+            return (lead_rank - after * (len(self.rules.scores_so_far.scores) + 1)) * size + holders
+
+        size = self.rules.players + 1
+        starts = key(*self.observed.T).searchsorted(key(lead_rank, holders, after)).clip(max=len(self.chance) - 1)
+        if not np.array_equal(self.observed.T.take(starts, axis=1), (lead_rank, holders, after)):
+            raise ValueError(f"the player, in {self._named_seats}, never sees the scores so far of the snapshot")
+        return starts
+
     def cumulative_chances(self, options: Mapping[str, Any]) -> FloatArray:
         """Compute the cumulative probabilities of the starts that fit `options`, for a draw.
 
@@ -103,8 +119,7 @@ class Opponents:
         observable = [self.scores_so_far(start)._asdict() for start in range(len(self.row))]
         fits = np.array([options.items() <= scores_so_far.items() for scores_so_far in observable])
         if not fits.any():
-            seats = f"seats {self.seats[0]} to {self.seats[-1]}"
-            raise ValueError(f"the player, in {seats} of {self.rules}, never sees {dict(options)}")
+            raise ValueError(f"the player, in {self._named_seats}, never sees {dict(options)}")
         chances = self.chance * fits
         return _cumulative(chances if chances.any() else fits)
 
@@ -133,6 +148,10 @@ class Opponents:
         """
         cumulative = self._cumulative_holders[self.seat[start], self._row_in_lead[self.row[start], score]]
         return (_uniform(random) >= cumulative.T).sum(axis=0)
+
+    @property
+    def _named_seats(self) -> str:
+        return f"seats {self.seats[0]} to {self.seats[-1]} of {self.rules}"
 
     @cached_arrays
     def _cumulative_chances(self) -> FloatArray:

@@ -71,6 +71,11 @@ class Play:
         self.begin(ended)
         return ended, wins
 
+    def is_under_way(self) -> NDArray[np.bool_]:
+        """Return [B] True where the round is not over and seats that have yet to play have no rank."""
+        yet_to_play = np.arange(self._table.players) >= self.seat[:, None]
+        return (self.ranks == self._no_score).all(axis=1, where=yet_to_play) & ~self._table.over[self._index()]
+
     def scores_so_far(self, number: int) -> ScoresSoFar:
         """Return what the player whose turn it is sees in a round."""
         return self._table.at_row(int(self._index()[number]), int(self.observed[number, 2]))
@@ -181,7 +186,7 @@ class SelfPlayVectorEnv(RoundVectorBase):
 
     def snapshot(self) -> dict[str, Any]:
         """Return the state of the rounds and of the dice, as arrays and what JSON can hold; see `restore`."""
-        ranks = {f"place_{seat}": ranks.copy() for seat, ranks in enumerate(self._play.ranks.T)}
+        ranks = {f"rank_{seat}": ranks.copy() for seat, ranks in enumerate(self._play.ranks.T)}
         return {**self.turn.snapshot(), "of": repr(self.round), "seat": self._play.seat.copy(), **ranks}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -190,9 +195,15 @@ class SelfPlayVectorEnv(RoundVectorBase):
         Raises:
             ValueError: if the snapshot is not of as many rounds with these rules.
         """
-        ranks = {f"place_{seat}": len(self.round.scores_so_far.scores) + 1 for seat in range(self.round.players)}
-        limits = {"seat": self.round.players, **ranks}
-        numbers = numbers_of(snapshot, repr(self.round), (self.num_envs,), limits)
+        ranks = [f"rank_{seat}" for seat in range(self.round.players)]
+        ranges = {
+            "seat": range(self.round.players),
+            **dict.fromkeys(ranks, range(len(self.round.scores_so_far.scores) + 1)),
+        }
+        numbers = numbers_of(snapshot, repr(self.round), (self.num_envs,), ranges)
+        play = Play(self.round, self.num_envs)
+        play.seat, play.ranks = numbers["seat"], np.column_stack([numbers[name] for name in ranks])
+        if not play.is_under_way().all():
+            raise ValueError("the snapshot has ranks of seats that have not played, or of a round that is over")
         self.turn.restore({**snapshot, "of": repr(self.game)})
-        self._play.seat = numbers["seat"]
-        self._play.ranks = np.column_stack([numbers[name] for name in ranks])
+        self._play = play

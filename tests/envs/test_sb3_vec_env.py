@@ -65,7 +65,8 @@ def test_observations_may_contain_masks():
     assert vec_env.observation_space.contains({name: rows[3] for name, rows in seen.items()})
     last = infos[3]["terminal_observation"]
     assert vec_env.observation_space.contains(last)
-    assert not any(entry.any() for entry in last.values())
+    assert not last["observation"].any()
+    assert last["action_mask"].all()
     PPO("MultiInputPolicy", vec_env, n_steps=16, device="cpu").learn(256)
 
 
@@ -134,10 +135,24 @@ def test_the_masks_of_a_wrapper_are_used():
         lambda: gym.make_vec("CartPole-v1", 2),
         lambda: gym.make(BOX),
         lambda: stb_gym.rounds.SelfPlayVectorEnv("threes", 4),
-        lambda: BOX,
+        lambda: "CartPole-v1",
     ],
-    ids=["another autoreset mode", "another game", "one environment", "self-play", "an id"],
+    ids=["another autoreset mode", "another game", "one environment", "self-play", "another id"],
 )
-def test_anything_else_is_refused(make):
-    with pytest.raises(ValueError, match=r"SameStep|TurnVecEnv"):
+def test_anything_else_is_refused_with_what_to_write(make):
+    with pytest.raises(
+        ValueError, match=r'write gym.make_vec\(..., autoreset_mode="SameStep"\)|write TurnVecEnv\("stb_gym/'
+    ):
         TurnVecEnv(make())
+    with pytest.raises(ValueError, match=r'need an id, such as TurnVecEnv\("stb_gym/'):
+        TurnVecEnv(make(), 8)
+
+
+def test_an_id_makes_the_vector_environment():
+    vec_env, wrapped = TurnVecEnv(THREES, 8, dice=3), TurnVecEnv(same_step(THREES, 8, dice=3))
+    for each in (vec_env, wrapped):
+        each.seed(1)
+    assert (vec_env.num_envs, TurnVecEnv(f"stb_gym:{BOX}").num_envs) == (8, 1)
+    assert (vec_env.reset() == wrapped.reset()).all()
+    with pytest.raises(ValueError, match="SameStep"):
+        TurnVecEnv(BOX, 8, autoreset_mode="NextStep")
