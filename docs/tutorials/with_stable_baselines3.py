@@ -10,7 +10,6 @@ policy of each algorithm is saved to a file of a few kilobytes and measured agai
 import argparse
 from pathlib import Path
 
-import gymnasium as gym
 import torch
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import PPO
@@ -25,7 +24,7 @@ def main(steps, seed=0, folder="runs/tutorial"):
     Path(folder).mkdir(parents=True, exist_ok=True)
     for algorithm in (PPO, MaskablePPO):
         # Eight turns at once. Environments of `gym.make` and of stable-baselines3's `make_vec_env` work, too.
-        env = TurnVecEnv(gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=8, autoreset_mode="SameStep"))
+        env = TurnVecEnv("stb_gym/ShutTheBox-v0", num_envs=8)
         meter = stb_gym.RegretMeter(env)
         best = Path(folder) / f"{algorithm.__name__}.npz"
         callback = RegretCallback(meter, every=10_000, save_path=best, verbose=1)

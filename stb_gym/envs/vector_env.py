@@ -121,9 +121,8 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         """Begin turns with the first throw.
 
         Args:
-            seed: an integer, or a list of one for each game. One generator throws the dice of all games, and the list
-                seeds it as a whole: single environments with these seeds throw other dice, and one other number changes
-                the dice of every game.
+            seed: an integer, or a list of one for each game, which seeds the one generator that throws the dice of all
+                games. Single environments with the same seeds throw other dice.
             options: where to begin, as `TurnEnv.reset` takes it, and the games to begin: "reset_mask" [B], bool.
 
         Returns:

@@ -5,7 +5,7 @@ languages.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import gymnasium as gym
@@ -14,7 +14,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
+from stb_gym.envs import LastStep, TableStepper, TurnEnv, TurnVectorEnv
 from stb_gym.messages import quoted
 from stb_gym.solver import Solution
 from stb_gym.solving import perfect_play
@@ -115,6 +115,46 @@ def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
     return lambda: (values, 0)
 
 
+NOT_ONE_STEP = "a wrapper took no step, or several at once, or restored a snapshot: put the recorder inside it"
+
+
+def last_step_of(env: TurnEnv, before: int) -> LastStep | None:
+    """Return the step that an environment has just made; None if a wrapper has begun another turn instead.
+
+    Args:
+        env: the environment without the wrappers around it.
+        before: its state before the step.
+
+    Raises:
+        RuntimeError: if the wrappers did anything else.
+    """
+    last = env.last_step
+    if last is not None and last.states == before:
+        return last
+    if env.num_steps == 0:
+        return None
+    raise RuntimeError(NOT_ONE_STEP)
+
+
+def last_steps_of(envs: TurnVectorEnv, before: IntArray) -> LastStep:
+    """Return the step that a vector environment has just made; see `last_step_of`."""
+    last = envs.last_step
+    if last is None or (last.states != before).any():
+        raise RuntimeError(NOT_ONE_STEP)
+    return last
+
+
+def games_begun(infos: Any) -> IntArray:
+    """Return the games that a reset has begun.
+
+    Raises:
+        TypeError: if its infos do not say it.
+    """
+    if not isinstance(infos, Mapping) or "_action_mask" not in infos:
+        raise TypeError("a wrapper has replaced the infos of the environment: put the recorder inside it")
+    return np.flatnonzero(infos["_action_mask"])
+
+
 class MeanRegret:
     """The mean regret of the episodes that have ended, which both wrappers compute.
 
@@ -156,32 +196,33 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
     - `luck`: the sum, over the throws of the episode so far, of the change of what perfect play expects. Positive is
       good for the player, even where fewer points are better.
 
-    At the end of an episode `info["episode"]` holds its regret and luck, too, as `RecordEpisodeStatistics` does with
-    the return. Utility is the final score with the sign of the objective, so that more is better:
+    They stay there under any order of wrappers, because `info["episode"]`, which `RecordEpisodeStatistics` and
+    stable-baselines3's Monitor write, is left alone. `Monitor(env, info_keywords=("regret", "luck"))` copies them
+    there. Utility is the final score with the sign of the objective, so that more is better:
 
         final utility = value of perfect play + luck - regret
 
     In a round, perfect play is the best response to the opponents, given the scores so far that the player sees.
 
     Args:
-        env: an environment of stb_gym, however wrapped. `RecordEpisodeStatistics` comes inside, because it refuses
-            infos that have an "episode" already.
+        env: an environment of stb_gym, however wrapped, if each step of the wrappers is one step of the environment.
 
     Attributes:
-        episodes: how many episodes have ended.
+        episodes: how many episodes have ended, also by a reset, as under a `TimeLimit` around this wrapper.
         regret: their mean regret, an unbiased estimate of the regret of what was played, exploration included.
         standard_error: its standard error.
 
     Raises:
         TypeError: if it is no single environment of stb_gym.
+        RuntimeError: in a step, if the wrappers inside take none or several, as `RepeatAction` does.
 
     Example:
         >>> import gymnasium as gym, stb_gym
         >>> env = stb_gym.RecordRegret(gym.make("stb_gym/ShutTheBox-v0"))
         >>> for seed in range(100):
-        ...     _, info = env.reset(seed=seed)
-        ...     while "episode" not in info:
-        ...         _, _, _, _, info = env.step(info["action_mask"].argmax())
+        ...     (_, info), over = env.reset(seed=seed), False
+        ...     while not over:
+        ...         _, _, over, _, info = env.step(info["action_mask"].argmax())
         >>> round(env.regret, 2), round(env.standard_error, 2)  # exactly 12.99
         (12.76, 0.3)
     """
@@ -193,6 +234,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         self._turn: TurnEnv = turn_of(env, TurnEnv, "RecordRegret needs an environment")
         self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
         self._start = self._regret = 0.0
+        self._is_under_way = False  # whether the episode has had a step, and has not ended
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
@@ -205,36 +247,44 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         """Take an action, and record its loss."""
         if self._values is None:
             raise RuntimeError("no turn has begun: call reset()")
+        turn, before = self._turn, self._turn.state
         values, row = self._values()
         observation, reward, terminated, truncated, info = self.env.step(action)
-        last = self._turn.last_step
-        if last is None or self._turn.num_steps == 0:  # a wrapper has begun a new episode instead
+        last = last_step_of(turn, before)
+        if last is None:
             return observation, reward, terminated, truncated, info | self._begin(*self._values())
         loss = float(values.of_states(last.states, row) - values.of_afterstates(last.afterstates, row))
         self._regret += loss
-        value = values.of_states(last.reached, row)
-        sums = {"regret": self._regret, "luck": float(value - self._start) + self._regret}
-        info |= {"loss": loss, **sums}
+        self._is_under_way = True
+        luck = float(values.of_states(last.reached, row) - self._start) + self._regret
+        info |= {"loss": loss, "regret": self._regret, "luck": luck}
         if terminated or truncated:
-            self._add(np.array([self._regret]))
-            info["episode"] = info.get("episode", {}) | sums
+            self._end()
+        if turn.num_steps == 0:  # a wrapper has begun another episode in the same step
+            self._begin(*self._values())
         return observation, reward, terminated, truncated, info
 
     def _begin(self, values: OptimalValues, row: Any) -> dict[str, float]:
         """Begin an episode, and return the entries of its first info."""
+        if self._is_under_way:  # a wrapper around this one has truncated it
+            self._end()
         state = self._turn.state
         self._start = values.of_afterstates(int(self._turn.stepper.origin_of(state)), row)
         self._regret = 0.0
         return {"loss": 0.0, "regret": 0.0, "luck": float(values.of_states(state, row) - self._start)}
+
+    def _end(self) -> None:
+        self._is_under_way = False
+        self._add(np.array([self._regret]))
 
 
 class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     """The vector version of `RecordRegret`, in every autoreset mode.
 
     Infos of every step and reset hold `loss` [B], with a mask `_loss` that is False where no action was taken: in a
-    reset, and in NEXT_STEP mode where a new turn begins. In steps that end an episode, the dictionary `episode` holds
-    `regret` [B] and `luck` [B], and `_episode` tells where. They are also beside the final score: in the infos, or in
-    SAME_STEP mode in `final_info`.
+    reset, and in NEXT_STEP mode where a new turn begins. In steps that end an episode, `regret` [B] and `luck` [B] are
+    beside the final score: in the infos, or in SAME_STEP mode in `final_info`. `_regret` and `_luck` are True where an
+    episode has ended.
 
     The mean is over the episodes that have ended. While others still run, short episodes are a little too frequent
     among them; with many episodes for each environment this does not matter.
@@ -249,7 +299,8 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         standard_error: its standard error.
 
     Raises:
-        TypeError: if it is no vector environment of stb_gym.
+        TypeError: if it is no vector environment of stb_gym; in a reset, if the infos are not those of it.
+        RuntimeError: in a step, if the wrappers inside take none or several.
 
     Example:
         >>> import gymnasium as gym, stb_gym
@@ -274,7 +325,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         if self._values is None:
             self._values = values_of(self.env)
             self._start, self._regret = np.zeros((2, self.num_envs))
-        games = infos["_action_mask"].nonzero()[0]
+        games = games_begun(infos)
         self._begin(games, self._turns.stepper.origin_of(self._turns.states[games]))
         return observations, infos | {"loss": np.zeros(self.num_envs), "_loss": np.zeros(self.num_envs, np.bool_)}
 
@@ -283,16 +334,17 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         turns = self._turns
         if self._values is None:
             raise RuntimeError("no turn has begun: call reset()")
+        before = turns.states
         values, row = self._values()
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        last = turns.last_step
-        assert last is not None
+        last, states = last_steps_of(turns, before), turns.states
         loss = values.of_states(last.states, row)
         loss -= values.of_afterstates(last.afterstates, row)
         loss *= last.acted
         self._regret += loss
-        infos |= {"loss": loss, "_loss": last.acted}
-        ended = terminated | truncated
+        infos |= {"loss": loss, "_loss": last.acted.copy()}
+        is_new = states != last.reached  # another episode has begun in the same step
+        ended = np.asarray(terminated) | np.asarray(truncated) | is_new  # a wrapper may make tensors of them
         (games,) = ended.nonzero()
         if len(games):
             regret = self._regret * ended
@@ -300,18 +352,14 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
             row_of_games = row if np.ndim(row) == 0 else row[games]
             luck[games] = values.of_states(last.reached[games], row_of_games) - self._start[games] + regret[games]
             self._add(regret[games])
-            sums = {"regret": regret, "luck": luck}
-            infos.get("final_info", infos).update(sums | {f"_{name}": ended for name in sums})
-            infos["episode"] = infos.get("episode", {}) | sums
-            infos["_episode"] = ended
-        if turns.autoreset_mode == gym.vector.AutoresetMode.SAME_STEP:
-            self._begin(games, turns.stepper.start)
-        elif turns.autoreset_mode == gym.vector.AutoresetMode.NEXT_STEP:
-            self._begin((~last.acted).nonzero()[0], turns.stepper.start)
+            of_episodes = {"regret": regret, "_regret": ended, "luck": luck, "_luck": ended.copy()}
+            infos.get("final_info", infos).update(of_episodes)
+        (games,) = (is_new | ~last.acted).nonzero()
+        self._begin(games, turns.stepper.origin_of(states[games]))
         return observations, rewards, terminated, truncated, infos
 
-    def _begin(self, games: IntArray, afterstates: Any) -> None:
-        """Begin the episodes of some games at one afterstate, or at one for each."""
+    def _begin(self, games: IntArray, afterstates: IntArray) -> None:
+        """Begin the episodes of games [K] at afterstates [K]."""
         assert self._values is not None
         values, row = self._values()
         self._start[games] = values.of_afterstates(afterstates, row if np.ndim(row) == 0 else row[games])

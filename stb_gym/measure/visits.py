@@ -6,12 +6,11 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
-from gymnasium.vector import AutoresetMode
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.measure.recording import turn_of
+from stb_gym.measure.recording import games_begun, last_step_of, last_steps_of, turn_of
 from stb_gym.solver import TurnTables
 
 
@@ -80,6 +79,7 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
 
     Raises:
         TypeError: if it is no single environment of stb_gym.
+        RuntimeError: in a step, if the wrappers inside take none or several.
         ValueError: if the game has too many positions to count the visits of each.
 
     Example:
@@ -106,11 +106,14 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and count it."""
+        turn, before = self._turn, self._turn.state
         result = self.env.step(action)
-        self._reach(self._turn.state)
-        last = self._turn.last_step
-        if last is not None and self._turn.num_steps > 0:  # else a wrapper has begun a new episode instead
+        last = last_step_of(turn, before)
+        if last is not None:
             self._take(last.states, last.afterstates)
+            self._reach(last.reached)
+        if turn.num_steps == 0:  # a wrapper has begun another episode
+            self._reach(turn.state)
         return result
 
 
@@ -123,6 +126,7 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
 
     Raises:
         TypeError: if it is no vector environment of stb_gym.
+        RuntimeError: in a step, if the wrappers inside take none or several.
         ValueError: if the game has too many positions to count the visits of each.
     """
 
@@ -135,17 +139,15 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        self._reach(self._turns.states[infos["_action_mask"]])
+        self._reach(self._turns.states[games_begun(infos)])
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and count it."""
+        turns, before = self._turns, self._turns.states
         result = self.env.step(actions)
-        _, _, terminated, truncated, _ = result
-        last = self._turns.last_step
-        assert last is not None
+        last, states = last_steps_of(turns, before), turns.states
         self._take(last.states[last.acted], last.afterstates[last.acted])
         self._reach(last.reached)
-        if self._turns.autoreset_mode == AutoresetMode.SAME_STEP:
-            self._reach(self._turns.states[terminated | truncated])
+        self._reach(states[states != last.reached])  # turns that have begun in the same step
         return result

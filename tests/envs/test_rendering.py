@@ -63,6 +63,23 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
     assert seen == snapshot
 
 
+def test_a_turn_is_drawn_with_its_own_last_move(monkeypatch):
+    monkeypatch.setattr(TurnRenderer, "draw", lambda _, state, throw, last, caption: (state, throw, last))
+    env, last = make_turn(NINE, render_mode="rgb_array"), None
+    env.reset(seed=1)
+    for step in range(30):
+        *position, move = env.render()
+        assert move == last
+        action = int(env.action_masks().argmax())
+        _, _, over, _, _ = env.step(action)
+        last = *position, action
+        if over or step % 5 == 4:  # also in the middle of a turn
+            env.reset() if step % 2 else env.restore(env.snapshot())
+            last = None
+            if env.stepper.is_over(env.state):
+                env.reset()
+
+
 @pytest.mark.parametrize("mode", list(AutoresetMode))
 def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, monkeypatch):
     monkeypatch.setattr(TurnRenderer, "draw", lambda _, state, throw, last, caption: (state, throw, last))
