@@ -80,6 +80,9 @@ def test_other_snapshots_are_refused_and_change_nothing(name):
                 2**70,
             ]
         wrong += [{**whole, key: other} for other in others]
+    random = whole["random"]
+    wrong += [{**whole, "random": {**random, **other}} for other in ({"more": 1}, {"state": {}}, {"uinteger": -1})]
+    wrong += [{**whole, "random": {name: random[name] for name in random if name != "uinteger"}}]
     if isinstance(env.game, ShutTheBox):
         wrong += [{**whole, "dice": whole["dice"] - 1}]  # the box is never thrown at with fewer dice
     else:

@@ -342,15 +342,26 @@ class Twice(gym.vector.VectorWrapper):
         return self.env.step(actions)
 
 
+class Undone(gym.vector.VectorWrapper):
+    """Take every step back."""
+
+    def step(self, actions):
+        before = self.unwrapped.snapshot()
+        result = self.env.step(actions)
+        self.unwrapped.restore(before)
+        return result
+
+
 @pytest.mark.parametrize("recorder", [VectorRecordRegret, VectorRecordVisits])
 def test_wrappers_of_many_that_hide_what_is_played_are_refused(recorder):
     for wrap in (of_vectors.DictInfoToList, Silent):
         with pytest.raises(TypeError, match="put the recorder inside it"):
             recorder(wrap(gym.make_vec(BOX, 3))).reset(seed=0)
-    envs = recorder(Twice(gym.make_vec(BOX, 3)))
-    _, infos = envs.reset(seed=0)
-    with pytest.raises(RuntimeError, match="put the recorder inside it"):
-        envs.step(infos["action_mask"].argmax(axis=1))
+    for wrap in (Twice, Undone):
+        envs = recorder(wrap(gym.make_vec(BOX, 3)))
+        _, infos = envs.reset(seed=0)
+        with pytest.raises(RuntimeError, match="put the recorder inside it"):
+            envs.step(infos["action_mask"].argmax(axis=1))
     listed = of_vectors.DictInfoToList(recorder(gym.make_vec(BOX, 3)))
     listed.reset(seed=0)
     listed.step(infos["action_mask"].argmax(axis=1))
