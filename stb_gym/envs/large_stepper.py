@@ -132,24 +132,24 @@ class LargeStepper(Stepper):
         return np.concatenate((tiles.astype(self._shown_rolls.dtype), self._shown_rolls[case]), axis=-1)
 
     def masks(self, states: Any) -> NDArray[np.int8]:
+        if isinstance(states, int):
+            mask = np.zeros(self.num_actions, np.bool_)
+            actions, legal = self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))
+            if np.count_nonzero(legal):
+                mask[actions] = legal[:, 0]
+            else:
+                mask[:] = True
+            return mask.view(np.int8)
         masks = self._legal_actions(states)
-        if np.ndim(states):
-            masks[~masks.any(axis=-1)] = True
-        elif not np.count_nonzero(masks):  # several times faster than `any`
-            masks[:] = True
+        masks[~masks.any(axis=-1)] = True
         return masks.view(np.int8)
 
     def legal_moves(self, states: IntArray) -> tuple[IntArray, IntArray]:
         move = np.flatnonzero(self._legal_actions(states))
         return move // self.num_actions, move % self.num_actions
 
-    def _legal_actions(self, states: Any) -> NDArray[np.bool_]:
-        """Return [..., A] True where an action is legal."""
-        if isinstance(states, int):
-            legal_actions = np.zeros(self.num_actions, np.bool_)
-            actions, legal = self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))
-            legal_actions[actions] = legal[:, 0]
-            return legal_actions
+    def _legal_actions(self, states: IntArray) -> NDArray[np.bool_]:
+        """Return [..., A] True where an action is legal at states [...]."""
         legal_actions = np.zeros((np.size(states), self.num_actions), np.bool_)
         for indices, actions, legal in self._legal(states):
             legal_actions[indices, actions] = legal.T
