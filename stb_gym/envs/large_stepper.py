@@ -101,18 +101,18 @@ class LargeStepper(Stepper):
         return self._case_of_throw[dice, throws] << self._bits | board
 
     def afterstates(self, states: Any, actions: Any) -> Any:
-        board, _ = self._split(states)
+        board, case = self._split(states)
         taken = self._taken[actions]
         left = board & ~taken
         dice = self._next_dice(left, actions)
-        legal = self._is_move[self._row(states), actions] & (board & taken == taken) & (dice >= 0)
+        legal = self._is_move[self._row(board, case), actions] & (board & taken == taken) & (dice >= 0)
         if isinstance(states, int):
             return dice << self._bits | left if legal else self.illegal_afterstate
         return np.where(legal, dice << self._bits | left, self.illegal_afterstate)[()]
 
     def is_over(self, states: Any) -> Any:
         if isinstance(states, int):  # several times faster than as an array
-            return not np.count_nonzero(self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))[1])
+            return not np.count_nonzero(self._legal_at(states)[1])
         over = np.ones(np.size(states), np.bool_)
         for indices, _, legal in self._legal(states):
             over[indices] = ~legal.any(axis=0)
@@ -134,7 +134,7 @@ class LargeStepper(Stepper):
     def masks(self, states: Any) -> NDArray[np.int8]:
         if isinstance(states, int):
             mask = np.zeros(self.num_actions, np.bool_)
-            actions, legal = self._legal_in_row(self._row(states), np.int32(self._split(states)[0]))
+            actions, legal = self._legal_at(states)
             if np.count_nonzero(legal):
                 mask[actions] = legal[:, 0]
             else:
@@ -161,12 +161,17 @@ class LargeStepper(Stepper):
         Yields:
             The flat indices of the P states of the row, the slice of its K actions, and [K, P] whether these are legal.
         """
-        flat = np.ravel(states)
-        row = self._row(flat)
-        board = self._split(flat)[0].astype(np.int32)
+        board, case = self._split(np.ravel(states))
+        row = self._row(board, case)
+        board = board.astype(np.int32)
         for each in set(row.tolist()):
             indices = np.flatnonzero(row == each)
             yield indices, *self._legal_in_row(each, board[indices])
+
+    def _legal_at(self, state: int) -> tuple[slice, NDArray[np.bool_]]:
+        """Return the slice of K actions that may be legal at a state, and [K, 1] whether each is."""
+        board, case = self._split(state)
+        return self._legal_in_row(self._row(board, case), np.int32(board))
 
     def _legal_in_row(self, row: int, boards: Any) -> tuple[slice, NDArray[np.bool_]]:
         """Return the K actions of a row of `_moves`, a slice, and [K, P] whether each is legal at boards [P] int32."""
@@ -217,9 +222,8 @@ class LargeStepper(Stepper):
         """Return the boards of afterstates or states, and the number of dice or the case of each."""
         return packed & (1 << self._bits) - 1, packed >> self._bits
 
-    def _row(self, states: Any) -> Any:
-        """Return the rows of states in `_is_move` and `_moves`."""
-        board, case = self._split(states)
+    def _row(self, board: Any, case: Any) -> Any:
+        """Return the rows in `_is_move` and `_moves` of states, given what `_split` returns."""
         return case + len(self._dice) * (board == self._full)
 
     def _next_dice(self, left: Any, action: Any) -> Any:
