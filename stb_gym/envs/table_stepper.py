@@ -324,7 +324,8 @@ def table_stepper(game: Game, observation_dtype: str) -> TableStepper:
     next_afterstate = np.full((tables.num_states + 1, tables.num_actions), tables.num_afterstates, np.int32)
     next_afterstate[tables.pair_state, tables.pair_action] = tables.pair_afterstate
     action_mask = np.ones(next_afterstate.shape, np.int8)
-    action_mask[tables.decisions] = tables.legal[tables.decisions]
+    action_mask[tables.decisions] = 0
+    action_mask[tables.pair_state, tables.pair_action] = 1
     observation = np.pad(tables.observation, ((0, 1), (0, 0)))
     return TableStepper(tables, state_of_throw, next_afterstate, observation, action_mask)
 
