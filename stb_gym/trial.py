@@ -20,6 +20,7 @@ from stb_gym.messages import reason
 TURNS = 200
 SECONDS = 1.0  # after which no further step is made
 ILLEGAL = "what illegal actions do"
+MASKS = "the action masks"
 ILLEGAL_SHARE = 0.05  # of the actions, where they end turns
 
 Masks = NDArray[np.bool_]
@@ -295,7 +296,7 @@ class _Play:
         if not self.change and differs.any():
             self.change = change if (differs & ~begins).any() else "where turns begin"
         elif not self.change and not (self._is_legal_mask(info) and self._is_legal_mask(self._asked_masks())):
-            self.change = "the action masks"
+            self.change = MASKS
 
     def _asked_masks(self) -> dict[str, Any]:
         """Return what `action_masks()` returns, like an info."""

@@ -279,10 +279,10 @@ class ModelNetworkPlayer(Player):
 def _player_of_model(model: Any, view: AgentView, deterministic: bool, masked: bool | None, at_play: bool) -> Player:
     """Return the player of a model; its network is asked where `predict` does not answer."""
     game = view.game
-    view.check_model(model)
-    network = ModelNetwork(model)
     predicts_masked = takes_masks(model.predict)
     masked = predicts_masked if masked is None else masked
+    view.check_model(model, masked)
+    network = ModelNetwork(model)
     must_be_masked = masked and not predicts_masked
     if network.is_recurrent and not at_play:
         raise ValueError(MEMORY)

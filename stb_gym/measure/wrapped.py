@@ -17,9 +17,9 @@ from stb_gym.games import Game
 from stb_gym.layers import is_known, is_normalising, is_running, layers_of, normalises_rewards, spaces_of
 from stb_gym.measure.tensors import Masks, joined, map_entries
 from stb_gym.messages import quoted
-from stb_gym.trial import Trial, try_out
+from stb_gym.trial import MASKS, Trial, try_out
 
-CHANGES_OF_TRAINING = ("when turns end", "where turns begin")  # which do no harm to what an agent learns of positions
+CHANGES_OF_TRAINING = ("when turns end", "where turns begin")  # an agent may learn from other turns than it plays
 TURNS_SHOWN = 64
 
 
@@ -90,8 +90,13 @@ class AgentView:
                 seen = show(seen, masks)
         return seen
 
-    def check_model(self, model: Any) -> None:
-        """Raise ValueError if a model, or the policy of one, was made for other observations or actions."""
+    def check_model(self, model: Any, masked: bool) -> None:
+        """Raise ValueError if a model, or the policy of one, was made for other observations or actions.
+
+        Args:
+            model: the model.
+            masked: whether it chooses among legal actions only.
+        """
         actions = getattr(model, "action_space", None)
         observations = getattr(model, "observation_space", None)
         allowed = len(self.game.actions)
@@ -113,19 +118,21 @@ class AgentView:
             )
         env = getattr(model, "get_env", lambda: None)()
         if env is not None and hasattr(layers_of(env)[0], "stepper"):
-            self._check_environment(env)
+            self._check_environment(env, masked)
 
     def learned_scale(self, model: Any) -> float | None:
         """Return the `reward_scale` of the environment that a model learns from, if it has one, or else of this."""
-        self.check_model(model)
-        return self.reward_scale if self._of_model is None else self._of_model[1].reward_scale
+        own = self._of_model
+        is_own = own is not None and own[0] is getattr(model, "get_env", lambda: None)()
+        return own[1].reward_scale if own is not None and is_own else self.reward_scale
 
-    def _check_environment(self, env: Any) -> None:
+    def _check_environment(self, env: Any, masked: bool) -> None:
         """Raise ValueError if the environment of a model shows positions otherwise than the meter."""
         if self._of_model is None or self._of_model[0] is not env:
             self._of_model = env, AgentView(env, self.game)
         own = self._of_model[1]
-        if own.change and own.change not in CHANGES_OF_TRAINING:
+        harmless = CHANGES_OF_TRAINING if masked else (*CHANGES_OF_TRAINING, MASKS)
+        if own.change and own.change not in harmless:
             raise ValueError(f"the agent learns where {own.tried} changes {own.change}: use RecordRegret there")
         kinds = [[type(wrapper) for wrapper in view._wrappers if not is_known(wrapper)] for view in (self, own)]
         if self.memory or (own.memory and kinds[0] == kinds[1]) or own.width != self.width:

@@ -36,7 +36,7 @@ class SuiteTask(TrainingTask):
 
     def measure(self, agent: Any) -> Measured:
         """Measure an agent: exactly, or by sampled turns with exact losses if the game is too large for tables."""
-        meter = RegretMeter(self.make(), illegal="end")
+        meter = RegretMeter(self.make().unwrapped, illegal="end")
         masked = None if self.masked else False
         return meter(agent, masked=masked) if meter.is_exact else meter.sample(agent, SAMPLED_TURNS, masked=masked)
 
