@@ -24,7 +24,7 @@ References:
     Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
 """
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import torch
@@ -125,6 +125,7 @@ class Afterstates(Learner):
     method = "temporal differences over afterstates, by a network"
     source = "Tesauro (1995), Sutton and Barto (2018, 6.8)"
     plays_rounds = True
+    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5}
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 
@@ -183,8 +184,9 @@ class Afterstates(Learner):
     def _fit(self, last: Experience, targets: Array, learning_rate: float) -> None:
         """Fit values and effects of rolls to targets [B]."""
         luck = self._luck(last.afterstate[:, -1], last.roll)
+        minibatches = min(self.settings.minibatches, len(targets))
         columns = last.afterstate, luck, (targets / self._scale).astype(np.float32)
-        for part in np.array_split(self._random.permutation(len(targets)), self.settings.minibatches):
+        for part in np.array_split(self._random.permutation(len(targets)), minibatches):
             afterstate, roll, target = (self._tensor(column[part]) for column in columns)
             outputs = self._network(afterstate)
             effect = (outputs[:, 1:] * roll).sum(dim=1) * self.settings.control_variate

@@ -28,6 +28,8 @@ class CertaintyEquivalenceSettings:
 
     num_envs: PositiveInt = 1024
     """Environments that are stepped at once."""
+    num_steps: PositiveInt = 16
+    """Steps in every environment between two solutions of the estimated game."""
     exploration: Exploration = 0.1
     """Probability of a random legal action."""
 

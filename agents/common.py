@@ -86,6 +86,7 @@ class Learner(Stored, ABC):
         on_policy: True if it draws its actions from the policy that it learns.
         resumes: True if `load_state_dict` continues a training with the same results.
         of_library: True for an agent of another library.
+        SCALES: how settings shrink with a budget below that of the preset: by the ratio of the two to this power.
         WEIGHTS: the names in SAVED of the attributes that learning changes and that `act` needs.
         settings: the settings.
         num_steps: steps made so far, summed over all environments.
@@ -102,6 +103,7 @@ class Learner(Stored, ABC):
     on_policy = False
     resumes = True
     of_library = False
+    SCALES: ClassVar[dict[str, float]] = {"num_envs": 1}
     WEIGHTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
@@ -124,6 +126,11 @@ class Learner(Stored, ABC):
             num_envs: the number of environments that are stepped together.
         """
         return gym.make_vec(env, num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **arguments)
+
+    @classmethod
+    def rollout_steps(cls, settings: Any) -> int:
+        """Return the steps of a rollout, summed over all environments; `learn` makes whole rollouts."""
+        return settings.num_envs * getattr(settings, "num_steps", 1)
 
     @abstractmethod
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:

@@ -1,9 +1,10 @@
 """How learners are trained: the named tasks, the presets of `presets.toml`, and the configuration of a run."""
 
 import json
+import math
 import tomllib
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from collections.abc import Callable, Container, Mapping
+from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -15,7 +16,7 @@ from agents.common import Learner
 from agents.registry import LEARNERS
 from agents.self_play import round_envs
 from stb_gym import Game
-from stb_gym.checks import check_choice, check_names, meant
+from stb_gym.checks import check_choice, check_integer, check_names, meant
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.files import read_text, reading
 from stb_gym.games import make_game
@@ -25,6 +26,8 @@ from stb_gym.solver import objective_of
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
+MOST_STEPS = 10**12
+CLOSE = 0.03  # numbers of steps that differ by at most this share count as one budget
 T = TypeVar("T")
 
 
@@ -55,8 +58,8 @@ class Config:
     """Keyword arguments of the environment: rules and the objective."""
     settings: Any
     """The settings of the algorithm, an object of its settings class."""
-    steps: Annotated[int, Field(ge=1, le=10**12)]
-    """Steps of all environments together."""
+    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    """Steps of all environments together; the last rollout is finished."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     """Seed of the dice, the weights and the exploration."""
     opponents: str | None = None
@@ -64,7 +67,9 @@ class Config:
     players: Annotated[int, Field(ge=2, le=101)] | None = None
     """In a round: the number of players."""
     variant: str = STANDARD
-    """The variant of the preset that the settings began with."""
+    """The variant of the preset that was asked for."""
+    budget: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = None
+    """The steps that were asked for, if whole rollouts make other `steps`."""
 
     def __post_init__(self) -> None:
         objective_of(*game_and_objective(self.env, self.arguments))
@@ -79,6 +84,21 @@ class Config:
     def objective(self) -> str:
         """What is rewarded, such as "score" or "shut"."""
         return game_and_objective(self.env, self.arguments)[1]
+
+    @property
+    def rollout_steps(self) -> int:
+        """Steps of a rollout."""
+        return LEARNERS[self.algorithm].rollout_steps(self.settings)
+
+    @property
+    def rollouts(self) -> int:
+        """Number of rollouts."""
+        return -(-self.steps // self.rollout_steps)
+
+    @property
+    def steps_made(self) -> int:
+        """Steps of all rollouts together."""
+        return self.rollouts * self.rollout_steps
 
     def game(self) -> Game:
         """Return the rules."""
@@ -129,13 +149,17 @@ def configure(
 ) -> Config:
     """Return the configuration of a run by the presets.
 
+    The settings are those of the variant or, without one, of the preset whose budget is nearest in ratio. For a smaller
+    budget they shrink, see `Learner.SCALES`. The run makes as many whole rollouts as the budget allows, and at least
+    one. With the budget of the preset it also finishes the last rollout, as published runs did.
+
     Args:
         algorithm: one of `agents.registry.LEARNERS`.
         env: the id of an environment.
         arguments: its keyword arguments: rules and the objective.
         variant: a variant of the preset.
         seed: seed of the dice, the weights and the exploration.
-        steps: steps of all environments together; by default those of the preset.
+        steps: the budget, in steps of all environments together; by default that of the preset.
         settings: settings that differ from those of the preset.
         opponents: in a round, a kind of self-play or a strategy.
         players: in a round, the number of players.
@@ -147,24 +171,36 @@ def configure(
         >>> configure("ppo", *TASKS["twelve-tiles"], seed=3).game()
         ShutTheBox(tiles=12)
     """
-    preset = read_preset(algorithm, task_name(env, arguments), variant)
+    task, changes = task_name(env, arguments), settings or {}
+    if steps is not None:
+        check_integer("steps", steps, 1, MOST_STEPS)
+    if steps is None or variant != STANDARD:
+        preset = read_preset(algorithm, task, variant)
+    else:
+        preset = _nearest_preset(algorithm, task, steps)
     preset_steps = preset.pop("steps", None)
-    if steps is None:
-        steps = preset_steps
-    checked_settings = make_settings(algorithm, {**preset, **(settings or {})})
-    return _one_line(
+    checked_settings = make_settings(algorithm, {**preset, **changes})
+    config = _one_line(
         lambda: Config(
             algorithm,
             env,
             {**arguments},
             checked_settings,
-            steps=steps,
+            steps=preset_steps if steps is None else steps,
             seed=seed,
             opponents=opponents,
             players=players,
             variant=variant,
         )
     )
+    if config.steps == preset_steps and is_close(config.steps_made, preset_steps):
+        return config
+    return _within_budget(config, config.steps / (preset_steps or config.steps), changes)
+
+
+def is_close(steps: Any, budget: Any) -> Any:
+    """Return whether numbers of steps are so close to a budget that runs are compared as runs of this budget."""
+    return abs(steps / budget - 1) <= CLOSE
 
 
 def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
@@ -210,6 +246,36 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     of_variant = {"steps": steps[variant]} if variant in steps else {}
     parts = (table, of_task, of_variant, table.get(variant, {}), of_task.get(variant, {}))
     return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
+
+
+def _nearest_preset(algorithm: str, task: str | None, steps: int) -> dict[str, Any]:
+    """Return the preset whose steps are nearest in ratio; of equally near ones the largest variant."""
+    variants = [STANDARD, *reversed(_read_tables(FILE).get(STEPS_OF_VARIANTS, {}))]
+    presets = [read_preset(algorithm, task, variant) for variant in variants]
+    return min(presets, key=lambda preset: abs(math.log(preset.get("steps", math.inf) / steps)))
+
+
+def _within_budget(config: Config, share: float, fixed: Container[str]) -> Config:
+    """Fit settings and rollouts of a configuration to its steps.
+
+    Args:
+        config: the configuration.
+        share: its steps, as a share of those that its settings suit.
+        fixed: settings that stay as they are.
+    """
+    learner, settings, shrunk = LEARNERS[config.algorithm], config.settings, {}
+    for name, power in learner.SCALES.items():
+        if share < 1 and name not in fixed:
+            value = getattr(settings, name)
+            scaled = value * share**power
+            # Powers of two divide each other: minibatches of a rollout have the same size.
+            shrunk[name] = scaled if isinstance(value, float) else 1 << max(int(scaled), 1).bit_length() - 1
+    settings = replace(settings, **shrunk)
+    if learner.rollout_steps(settings) > config.steps and hasattr(settings, "num_steps") and "num_steps" not in fixed:
+        settings = replace(settings, num_steps=max(config.steps // settings.num_envs, 1))
+    rollout = learner.rollout_steps(settings)
+    steps = max(config.steps // rollout, 1) * rollout
+    return replace(config, settings=settings, steps=steps, budget=None if steps == config.steps else config.steps)
 
 
 @lru_cache(maxsize=8)

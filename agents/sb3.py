@@ -159,10 +159,18 @@ class StockLearner(SB3Learner):
 
     Attributes:
         model_class: the library's class.
+        n_steps: the steps between two updates, by its default settings.
     """
 
     settings_class = StockSettings
     model_class: ClassVar[Callable[..., Any]]
+    n_steps: ClassVar[int]
+    SCALES: ClassVar[dict[str, float]] = {}
+
+    @classmethod
+    def rollout_steps(cls, settings: Any) -> int:
+        """See `Learner`."""
+        return cls.n_steps
 
     @classmethod
     def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
@@ -181,6 +189,7 @@ class StockPPO(StockLearner):
     method = "stable-baselines3's PPO without masks, with its default settings"
     on_policy = True
     model_class = PPO
+    n_steps = 2048
 
 
 class StockA2C(StockLearner):
@@ -189,6 +198,7 @@ class StockA2C(StockLearner):
     method = "stable-baselines3's A2C without masks, with its default settings"
     on_policy = True
     model_class = A2C
+    n_steps = 5
 
 
 class StockDQN(StockLearner):
@@ -197,6 +207,7 @@ class StockDQN(StockLearner):
     title = "stock DQN, no masks"
     method = "stable-baselines3's DQN without masks, with its default settings"
     model_class = DQN
+    n_steps = 4
 
 
 class StockMaskablePPO(StockLearner):
@@ -207,6 +218,7 @@ class StockMaskablePPO(StockLearner):
     uses_masks = True
     on_policy = True
     model_class = MaskablePPO
+    n_steps = 2048
 
 
 class TunedMaskablePPO(SB3Learner):
@@ -217,6 +229,12 @@ class TunedMaskablePPO(SB3Learner):
     method = "sb3-contrib's MaskablePPO with other settings, layer normalisation and scaled rewards"
     uses_masks = True
     on_policy = True
+    SCALES: ClassVar[dict[str, float]] = {"num_envs": 1, "learning_rate": 0.5}
+
+    @classmethod
+    def rollout_steps(cls, settings: TunedPPOSettings) -> int:
+        """See `Learner`."""
+        return settings.num_envs * settings.n_steps
 
     def make_model(self, envs: Any, seed: int, device: str) -> Any:
         """See `SB3Learner`; `envs` is a `TurnVectorEnv` in SAME_STEP mode."""

@@ -21,8 +21,6 @@ from agents.common import (
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TurnVectorEnv
 
-ROLLOUT = 16  # steps in every environment between two calls of `callback`
-
 
 @dataclass(frozen=True)
 class QLearningSettings:
@@ -30,6 +28,8 @@ class QLearningSettings:
 
     num_envs: PositiveInt = 4096
     """Environments that are stepped at once."""
+    num_steps: PositiveInt = 16
+    """Steps in every environment between two measurements."""
     exploration: Exploration = 0.15
     """Probability of a random legal action."""
     horizon: Annotated[float, Field(ge=1)] = 10.0
@@ -42,10 +42,12 @@ class MonteCarloSettings:
 
     num_envs: PositiveInt = 1024
     """Environments that are stepped at once."""
+    num_steps: PositiveInt = 16
+    """Steps in every environment between two measurements."""
 
 
 class TabularLearner(Learner):
-    """A learner that uses the tables of a game: it plays rollouts of ROLLOUT steps in every environment."""
+    """A learner that uses the tables of a game: it plays rollouts of `num_steps` steps in every environment."""
 
     needs_tables = True
 
@@ -59,9 +61,9 @@ class TabularLearner(Learner):
         """See `Learner`."""
         while self.num_steps < total_steps:
             callback()
-            for _ in range(ROLLOUT):
+            for _ in range(self.settings.num_steps):
                 self._step()
-            self.num_steps += ROLLOUT * self._envs.num_envs
+            self.num_steps += self.rollout_steps(self.settings)
             self._finish_rollout()
 
     @abstractmethod
@@ -140,6 +142,8 @@ class QLearning(TabularLearner):
         horizon = self.settings.horizon
         step_size = np.minimum(horizon * count / (horizon - 1 + self._updates[updated]), 1)
         self._table[updated] += step_size * (mean - self._table[updated])
+        if len(updated):
+            self.figures = {"step_size": step_size.mean().item()}
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
@@ -179,7 +183,8 @@ class MonteCarlo(QLearning):
     SAVED = (*QLearning.SAVED, "_visited", "_length")
 
     def __init__(self, envs: TurnVectorEnv, settings: MonteCarloSettings, seed: int = 0, device: str = "cpu"):
-        super().__init__(envs, QLearningSettings(settings.num_envs, exploration=0.0, horizon=1.0), seed)
+        plain = QLearningSettings(settings.num_envs, settings.num_steps, exploration=0.0, horizon=1.0)
+        super().__init__(envs, plain, seed)
         self._table[:-1] = envs.rewards.min()
         # The entries of the running turns: a column for each environment and a row for each of its steps so far.
         self._visited = np.zeros((envs.transitions.longest, envs.num_envs), np.int64)

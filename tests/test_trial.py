@@ -309,6 +309,13 @@ def test_models_that_learn_from_other_observations_are_refused(learns, message):
         model.learn(1, RegretCallback(RegretMeter(make()), masked=True))
 
 
+def test_models_without_masks_may_learn_where_masks_are_hidden():
+    model = A2C("MlpPolicy", FewerLegal(make()), device="cpu")
+    assert RegretMeter(make())(model, masked=False).illegal_mass > 0
+    with pytest.raises(ValueError, match="the agent learns where FewerLegal changes the action masks"):
+        RegretMeter(make())(model, masked=True)
+
+
 @pytest.mark.parametrize(
     "wrapper", [Own, Impatient, Opposite, Curriculum, Monitor, lambda env: wrappers.TimeLimit(env, 2)]
 )

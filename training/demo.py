@@ -54,7 +54,7 @@ def learned(algorithm: str, steps: int) -> str:
     learner = config.make_learner(config.make_envs())
     began = time.process_time()
     with ProgressBar(algorithm, steps, "steps") as bar:
-        learner.learn(steps, lambda: bar.tell(learner.num_steps))
+        learner.learn(config.steps, lambda: bar.tell(learner.num_steps))
     seconds = time.process_time() - began
     regret = measure(config, learner).greedy.regret
     return f"{algorithm:<24}{learner.num_steps:>10,}{seconds:>10.1f}{regret:>15.5f}"

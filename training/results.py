@@ -17,7 +17,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from scipy.stats import trim_mean
 
 from agents.common import FloatArray
-from agents.presets import STANDARD, game_and_objective, task_name
+from agents.presets import STANDARD, game_and_objective, is_close, task_name
 from stb_gym.console import say
 from stb_gym.files import from_json, read_bytes, reading, write_aside
 from stb_gym.games import Game
@@ -29,6 +29,7 @@ AGENT = ["algorithm", "variant", "settings", "budget"]
 CONFIGURATION = [*TASK, *AGENT, "seed"]
 TYPES = dict.fromkeys([*TASK, *AGENT], str) | {"budget": int, "seed": int, "steps": int, "seconds": float}
 METRICS = {"regret": float, "gain": float}
+NEVER_UPDATED = "never updated its policy: what is measured did not learn"
 
 DRAWS = 2000  # of the bootstrap
 LEVELS = (0.025, 0.975)  # of the ends of an interval
@@ -105,7 +106,7 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
 
 
 def read_run(folder: Path) -> pd.DataFrame:
-    """Read the measurements of one run; warn if it is not finished.
+    """Read the measurements of one run; warn if it is not finished or never updated what it learns.
 
     Raises:
         ValueError: if a file is missing or damaged.
@@ -115,8 +116,11 @@ def read_run(folder: Path) -> pd.DataFrame:
     steps = curve["steps"].iloc[-1]
     if steps < run.config.steps:
         say(f"{folder} is not finished: {steps:,} of {run.config.steps:,} steps", error=True)
+    elif (folder / "result.json").exists() and not run.result().get("updated", True):
+        say(f"{folder} {NEVER_UPDATED}", error=True)
     entries = run.config.to_json()
-    entries["budget"] = entries.pop("steps")
+    planned, asked = entries.pop("steps"), entries["budget"]
+    entries["budget"] = asked if asked is not None and is_close(planned, asked) else planned
     entries |= {name: json.dumps(entries[name], sort_keys=True) for name in ("arguments", "settings")}
     entries |= {name: str(entries[name] or "") for name in ("opponents", "players")}
     return curve.loc[:, ~curve.columns.str.startswith("train/")].assign(**entries)
@@ -180,21 +184,32 @@ def by_task(measurements: pd.DataFrame) -> dict[str, tuple[TrainingTask, pd.Data
 def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the measurements of one task by the name of the agent: all seeds of one configuration.
 
-    A name has the algorithm, and the variant, the steps and the settings where they differ.
+    A name has the algorithm, the variant and the steps where they differ, and the settings that differ between agents
+    of as many steps. Where a run did not make the steps of its budget, the name has both.
     """
     agents = {}
+    measurements = measurements.assign(made=steps_made(measurements))
     variants = measurements.groupby("algorithm")["variant"].nunique()
     for (algorithm, variant), alike in measurements.groupby(["algorithm", "variant"], sort=False):
-        others = [from_json(text) for text in alike["settings"].unique()]
-        for (text, budget), runs in alike.groupby(["settings", "budget"], sort=False):
-            words = [algorithm] if variant == STANDARD or variants[algorithm] == 1 else [algorithm, variant]
-            if alike["budget"].nunique() > 1:
-                words.append(f"{budget:,} steps")
-            for name, value in from_json(text).items():
-                if any(other.get(name) != value for other in others):
-                    words.append(f"{name} {value}")
-            agents[", ".join(words)] = runs
+        for (made, budget), equal in alike.groupby(["made", "budget"], sort=False):
+            others = [from_json(text) for text in equal["settings"].unique()]
+            for text, runs in equal.groupby("settings", sort=False):
+                words = [algorithm] if variant == STANDARD or variants[algorithm] == 1 else [algorithm, variant]
+                if made != budget:
+                    words.append(f"{made:,} of {budget:,} steps")
+                elif alike["made"].nunique() > 1:
+                    words.append(f"{made:,} steps")
+                for name, value in from_json(text).items():
+                    if any(other.get(name) != value for other in others):
+                        words.append(f"{name} {value}")
+                agents[", ".join(words)] = runs.drop(columns="made")
     return agents
+
+
+def steps_made(measurements: pd.DataFrame) -> "pd.Series[Any]":
+    """Return the steps that the run of each row made; its budget if they are nearly as many."""
+    made, budget = measurements.groupby(CONFIGURATION)["steps"].transform("max"), measurements["budget"]
+    return made.where(~is_close(made, budget), budget)
 
 
 # Statistics over seeds: Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021

@@ -5,7 +5,8 @@ curve.csv      one row per measurement
 weights.pt     what the learner learned
 policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
 policies.npz   the greedy policies of all measurements; both only where the game fits into tables
-result.json    how good the last measurement is, whether the run is finished, and the SHA-256 of curve.csv and weights
+result.json    how good the last measurement is, whether the run is finished and ever updated what it learns, and the
+               SHA-256 of curve.csv and weights
 checkpoint.pt  everything that is needed to continue, and then its SHA-256; removed at the end
 
 Files are written whole or not at all. They are compared with their SHA-256, and nothing in them is executed. A folder
@@ -125,7 +126,7 @@ class Run:
             return curve
 
     def result(self) -> dict[str, Any]:
-        """Return how good the last measurement is, and whether the run is `finished`."""
+        """Return how good the last measurement is, whether the run is `finished`, and whether it ever `updated`."""
         with reading(self.folder / "result.json") as path:
             result = read_json(path)
             if "finished" not in result:
@@ -206,7 +207,7 @@ def train(
     Args:
         config: the configuration.
         folder: the folder of the run.
-        measurements: the number of measurements, at equal distances.
+        measurements: the number of measurements, at equal distances; no more than the run has rollouts.
         device: where the networks are, such as "cuda".
         wait: seconds to wait for another process that writes to the folder.
         progress: called with the steps so far and the regret or gain; with None between measurements.
@@ -224,11 +225,13 @@ def train(
         write_json(folder / "config.json", {"format": FORMAT, **config.to_json()})
         training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
-        interval = max(1, config.steps // measurements)
+
+        def measurements_due(steps: int) -> int:
+            return steps * measurements // config.steps
 
         def before_rollout() -> None:
             progress(learner.num_steps, None)
-            if not rows or learner.num_steps // interval > rows[-1]["steps"] // interval:
+            if not rows or measurements_due(learner.num_steps) > measurements_due(rows[-1]["steps"]):
                 progress(learner.num_steps, training.measure())
 
         learner.learn(config.steps, before_rollout)
@@ -316,6 +319,7 @@ class _Training:
             result |= gains
         self.rows.append(row | {f"train/{name}": value for name, value in self.learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
+        result["updated"] = any(name.startswith("train/") for row in self.rows for name in row)
         result["sha256_of"] = {
             "curve.csv": write_text(self.folder / "curve.csv", curve),
             "weights.pt": write_bytes(self.folder / "weights.pt", _content_of(weights)),

@@ -14,8 +14,8 @@ from agents.registry import LEARNERS
 from stb_gym.checks import check_integer
 from stb_gym.console import say
 from training.commands import choose_task, parsed, run_command
-from training.results import TrainingTask
-from training.run import clear
+from training.results import NEVER_UPDATED, TrainingTask
+from training.run import Run, clear
 from training.study import run_study
 
 Algorithm = Annotated[str, Parameter(help=f"One of {', '.join(LEARNERS)}.")]
@@ -52,7 +52,7 @@ def train(
         task: Environment, rules and objective by one name of `agents.presets.TASKS`.
         objective: What is rewarded: score, shut or at-most:T (default: what the environment rewards).
         variant: Variant of the preset, such as quick.
-        steps: Steps of all environments together (default: those of the preset).
+        steps: Budget in steps of all environments together (default: that of the preset). Settings follow it.
         seeds: Seeds, such as 0-4 or 3,5.
         settings: Settings that differ from the preset, such as --settings.learning-rate 0.001.
         opponents: Learn a seat of a round: against naive, fictitious or league self-play, or against a strategy.
@@ -60,7 +60,7 @@ def train(
         out: Folder of the runs, each in a folder ALGORITHM-TASK-VARIANT-SEED.
         resume: Continue interrupted runs, and skip finished ones.
         overwrite: Replace runs that are there already.
-        measurements: How often the regret is measured after the start.
+        measurements: How often the regret is measured after the start, at most once after each rollout.
         device: Where networks are, such as cuda.
         workers: Runs that are trained at a time.
         ray: Train on a Ray cluster: that of this machine, or the one at an address.
@@ -93,11 +93,20 @@ def train(
     if not resume:
         for folder in runs:
             clear(folder, overwrite)
+    made, asked = config.steps_made, config.budget or config.steps
+    if made != asked:
+        rollouts = f"{config.rollouts:,} rollouts of {config.rollout_steps:,}"
+        say(f"training.train: {algorithm} will make {made:,} steps, not {asked:,}: {rollouts}", error=True)
+    if config.rollouts < measurements:
+        say(f"training.train: {config.rollouts} measurements, not {measurements}: one after each rollout", error=True)
     if not LEARNERS[algorithm].resumes:
         say(f"training.train: {algorithm} cannot continue after an interrupt, it begins again", error=True)
     failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)
     for folder, failure in failures.items():
         say(f"training.train: {folder} failed: {failure}", error=True)
+    for folder in runs:
+        if folder not in failures and not Run(folder).result().get("updated", True):
+            say(f"training.train: {folder} {NEVER_UPDATED}", error=True)
     if failures:
         return 2
     command = "evaluate" if len(runs) == 1 else "compare"

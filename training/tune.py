@@ -3,7 +3,8 @@
 import json
 import sys
 import tomllib
-from dataclasses import fields
+from collections.abc import Mapping
+from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import optuna
 import torch
 
 from agents import presets
-from agents.presets import configure
+from agents.presets import Config, configure
 from agents.registry import LEARNERS
 from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.console import say
@@ -56,6 +57,11 @@ def tune(
     check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)
     base = configure(algorithm, chosen_env, arguments, seed=seed, steps=steps)
+    budget = base.budget or base.steps
+
+    def config_with(settings: Mapping[str, Any]) -> Config:
+        return configure(algorithm, chosen_env, arguments, seed=seed, steps=budget, settings=settings)
+
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
@@ -65,15 +71,17 @@ def tune(
             for name, (low, high) in ranges.items()
         }
         try:
-            config = configure(algorithm, chosen_env, arguments, seed=seed, steps=base.steps, settings=settings)
+            config = config_with(settings)
+            if config.steps > budget:
+                raise ValueError("a rollout has more steps than the budget")
             return train_and_measure(config).greedy.regret
-        except (ValueError, IndexError):  # learning diverged
+        except (ValueError, IndexError):  # or learning diverged
             raise optuna.TrialPruned from None
 
     with locked(out), ProgressBar("search", trials, "trials") as bar:
         search = optuna.create_study(
             storage=f"sqlite:///{out / 'search.db'}",
-            study_name=f"{run_name(base)}, {base.steps} steps",
+            study_name=f"{run_name(base)}, {budget} steps",
             load_if_exists=True,
         )
         for number in range(len(search.trials), trials):
@@ -81,7 +89,8 @@ def tune(
             search.optimize(regret_of, n_trials=1)
             bar.tell(number + 1)
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
-    for name, value in {"steps": base.steps, **search.best_params}.items():
+    best = config_with(search.best_params)
+    for name, value in {"steps": best.steps, **asdict(best.settings)}.items():
         say(f"{name} = {json.dumps(value)}")
 
 
