@@ -125,7 +125,7 @@ class Afterstates(Learner):
     method = "temporal differences over afterstates, by a network"
     source = "Tesauro (1995), Sutton and Barto (2018, 6.8)"
     plays_rounds = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5}
+    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5, "learning_rate": 0.5}
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 

@@ -26,6 +26,7 @@ from stb_gym.solver import objective_of
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
+QUICK = "quick"  # the variant that trades regret for time
 MOST_STEPS = 10**12
 CLOSE = 0.03  # numbers of steps that differ by at most this share count as one budget
 T = TypeVar("T")
@@ -249,9 +250,9 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
 
 
 def _nearest_preset(algorithm: str, task: str | None, steps: int) -> dict[str, Any]:
-    """Return the preset whose steps are nearest in ratio; of equally near ones the largest variant."""
-    variants = [STANDARD, *reversed(_read_tables(FILE).get(STEPS_OF_VARIANTS, {}))]
-    presets = [read_preset(algorithm, task, variant) for variant in variants]
+    """Return the preset whose steps are nearest in ratio, QUICK left out."""
+    variants = [STANDARD, *_read_tables(FILE).get(STEPS_OF_VARIANTS, {})]
+    presets = [read_preset(algorithm, task, variant) for variant in variants if variant != QUICK]
     return min(presets, key=lambda preset: abs(math.log(preset.get("steps", math.inf) / steps)))
 
 

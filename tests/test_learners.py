@@ -50,6 +50,23 @@ def test_what_a_new_learner_needs_is_named(monkeypatch):
     assert len(missing("new")) == 6
 
 
+@pytest.mark.parametrize(
+    ("algorithm", "budget"),
+    [
+        *((name, budget) for name, learner in LEARNERS.items() for budget in (1, 3, 100) if not learner.of_library),
+        *(pytest.param(name, 700, marks=pytest.mark.slow) for name, learner in LEARNERS.items() if learner.of_library),
+    ],
+)
+def test_a_learner_makes_the_rollouts_of_its_configuration(algorithm, budget):
+    config, rollouts = configure(algorithm, "stb_gym/Threes-v0", {"dice": 3}, steps=budget, seed=1), []
+    learner = config.make_learner(config.make_envs())
+    learner.learn(config.steps, lambda: rollouts.append(learner.num_steps))
+    assert learner.num_steps == config.steps_made == config.steps
+    assert rollouts == list(range(0, config.steps, config.rollout_steps))
+    assert learner.num_steps <= budget or learner.of_library
+    assert learner.figures or budget < 100
+
+
 @pytest.mark.parametrize("algorithm", [name for name, learner in LEARNERS.items() if not learner.of_library])
 def test_a_learner_plays_legally_explores_and_changes_its_best_actions(algorithm):
     names = {field.name for field in fields(LEARNERS[algorithm].settings_class)}

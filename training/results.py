@@ -29,7 +29,7 @@ AGENT = ["algorithm", "variant", "settings", "budget"]
 CONFIGURATION = [*TASK, *AGENT, "seed"]
 TYPES = dict.fromkeys([*TASK, *AGENT], str) | {"budget": int, "seed": int, "steps": int, "seconds": float}
 METRICS = {"regret": float, "gain": float}
-NEVER_UPDATED = "never updated its policy: what is measured did not learn"
+NEVER_UPDATED = "made no update: the policy that is measured is the one that it began with"
 
 DRAWS = 2000  # of the bootstrap
 LEVELS = (0.025, 0.975)  # of the ends of an interval
@@ -106,7 +106,7 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
 
 
 def read_run(folder: Path) -> pd.DataFrame:
-    """Read the measurements of one run; warn if it is not finished or never updated what it learns.
+    """Read the measurements of one run; warn if it is not finished or made no update.
 
     Raises:
         ValueError: if a file is missing or damaged.

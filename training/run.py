@@ -5,8 +5,8 @@ curve.csv      one row per measurement
 weights.pt     what the learner learned
 policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
 policies.npz   the greedy policies of all measurements; both only where the game fits into tables
-result.json    how good the last measurement is, whether the run is finished and ever updated what it learns, and the
-               SHA-256 of curve.csv and weights
+result.json    how good the last measurement is, whether the run is finished and made an update, and the SHA-256 of
+               curve.csv and weights
 checkpoint.pt  everything that is needed to continue, and then its SHA-256; removed at the end
 
 Files are written whole or not at all. They are compared with their SHA-256, and nothing in them is executed. A folder

@@ -95,10 +95,10 @@ def train(
             clear(folder, overwrite)
     made, asked = config.steps_made, config.budget or config.steps
     if made != asked:
-        rollouts = f"{config.rollouts:,} rollouts of {config.rollout_steps:,}"
-        say(f"training.train: {algorithm} will make {made:,} steps, not {asked:,}: {rollouts}", error=True)
+        whole = f"whole rollouts of {config.rollout_steps:,}"
+        say(f"training.train: {algorithm} makes {made:,} steps instead of {asked:,}: {whole}", error=True)
     if config.rollouts < measurements:
-        say(f"training.train: {config.rollouts} measurements, not {measurements}: one after each rollout", error=True)
+        say(f"training.train: {config.rollouts} of {measurements} measurements: one after each rollout", error=True)
     if not LEARNERS[algorithm].resumes:
         say(f"training.train: {algorithm} cannot continue after an interrupt, it begins again", error=True)
     failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)

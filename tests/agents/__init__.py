@@ -13,6 +13,18 @@ def make(env=BOX, num_envs=64, **options):
     return gym.make_vec(env, num_envs, autoreset_mode="SameStep", **{**rules, **options})
 
 
+def with_rewards(envs, reward=1.0):
+    """Add a reward to every step of environments, also to a step that a limit cuts off; games reward the last one."""
+    step = envs.step
+
+    def rewarded(actions):
+        observation, rewards, *rest = step(actions)
+        return (observation, rewards + reward, *rest)
+
+    envs.step = rewarded
+    return envs
+
+
 def regret_of(learner, game):
     """Return the exact regret of the greedy policy of a learner."""
     return RegretMeter(game)(learner.act).regret

@@ -8,7 +8,7 @@ import pytest
 
 from agents.afterstates import Afterstates, AfterstatesSettings
 from stb_gym import ShutTheBox, solve
-from tests.agents import make
+from tests.agents import make, with_rewards
 
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
 
@@ -19,9 +19,9 @@ def learner(envs=None, **changes):
 
 @pytest.mark.parametrize("limit", [None, 2])
 def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit, monkeypatch):
-    agent, points = learner(make(max_episode_steps=limit)), np.arange(1, 6)
+    agent, points = learner(with_rewards(make(max_episode_steps=limit), 2)), np.arange(1, 6)
     agent.learn(500)
-    fits, steps, seen = [], [], []
+    fits, steps, seen, cuts = [], [], [], 0
     play = agent._episodes.step
     monkeypatch.setattr(agent, "_fit", lambda last, targets, rate: fits.append((last, targets)))
     monkeypatch.setattr(agent._episodes, "step", lambda action: steps.append(play(action)) or steps[-1])
@@ -29,14 +29,15 @@ def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit
     for step, observation, (last, targets) in zip(steps, seen[1:], fits[1:], strict=False):
         goes_on = ~(step.terminated | step.truncated)
         assert (last.continues == goes_on).all()
-        assert targets[goes_on] == pytest.approx(agent._look(observation[goes_on]).value, abs=1e-6)
+        assert targets[goes_on] == pytest.approx(2 + agent._look(observation[goes_on]).value, abs=1e-6)
         left = last.afterstate[:, :5] @ points
-        assert (targets[step.terminated] == -left[step.terminated]).all()
+        assert (targets[step.terminated] == 2 - left[step.terminated]).all()
         cut = step.truncated & ~step.terminated
-        assert cut.any() == (limit is not None)
+        cuts += cut.sum()
         if cut.any():
             rest = agent._look(step.next_observation[cut]).value
-            assert targets[cut] == pytest.approx(rest, rel=1e-5)
+            assert targets[cut] == pytest.approx(2 + rest, rel=1e-5)
+    assert (cuts > 0) == (limit is not None)
 
 
 @pytest.mark.nightly

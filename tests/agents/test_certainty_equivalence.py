@@ -35,14 +35,16 @@ def optimal_values(tables, probability):
     return np.array([state_values(state) for state in range(tables.num_states)])
 
 
-def test_every_roll_is_counted_once():
-    learner, turns = learner_of(), []
+@pytest.mark.parametrize("limit", [None, 2])
+def test_every_roll_is_counted_once(limit):
+    learner, turns = learner_of(rules={**FIVE, "max_episode_steps": limit}), []
     before, step = learner._counts.sum(), learner._envs.step
     assert before == len(learner._counts) + 64  # every roll once, and those that the first turns begin with
     learner._envs.step = lambda actions: turns.append(step(actions)) or turns[-1]
     learner.learn(10_000)
-    ended = sum(turn[2].sum() for turn in turns)
+    ended = sum((turn[2] | turn[3]).sum() for turn in turns)
     assert ended > 1000
+    assert any(turn[3].any() for turn in turns) == (limit is not None)
     assert learner._counts.sum() - before == learner.num_steps + ended
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, PositionIndex
 from stb_gym import ShutTheBox
-from tests.agents import make, regret_of
+from tests.agents import make, regret_of, with_rewards
 
 ACTIONS = 3
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
@@ -77,6 +77,22 @@ def test_means_are_those_of_all_outcomes():
     means = [np.mean([reward + values[following] for reward, following in expected[move]]) for move in sorted(found)]
     assert model.means(values) == pytest.approx(np.array(means))
     assert any(len(expected[move]) > len(found[move]) for move in found)
+
+
+@pytest.mark.parametrize("limit", [None, 1])
+def test_the_model_gets_the_true_successors_and_all_rewards(limit):
+    agent = learner(with_rewards(make(max_episode_steps=limit)), warm_up=10_000)
+    seen, added, play, add = [], [], agent._episodes.step, agent._model.add
+    agent._episodes.step = lambda action: seen.append(play(action)) or seen[-1]
+    agent._model.add = lambda *rows: added.append(rows) or add(*rows)
+    agent.learn(1000)
+    for step, (_, _, following, reward) in zip(seen, added, strict=True):
+        assert (reward == step.reward).all()
+        assert ((following == OVER) == step.terminated).all()
+        goes_on = following[~step.terminated]
+        assert (agent._positions.observations[goes_on] == step.next_observation[~step.terminated]).all()
+        assert (agent._positions.masks(goes_on) == step.next_mask[~step.terminated]).all()
+    assert any((step.truncated & ~step.terminated).any() for step in seen) == (limit is not None)
 
 
 def test_it_learns_five_tiles():

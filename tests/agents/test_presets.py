@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import fields
+from itertools import product
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_a_configuration_follows_the_preset_of_its_task(tables):
     assert (config.steps, config.settings.num_envs, config.settings.exploration) == (500, 2, 0.2)
     assert (config.settings.horizon, config.seed, config.variant) == (10.0, 3, "quick")
     changed = configure("q-learning", "stb_gym/Threes-v0", {}, "quick", steps=7, settings={"horizon": 2})
-    assert (changed.steps, changed.settings.horizon, changed.settings.num_envs) == (7, 2, 2)
+    assert (changed.steps, changed.settings.horizon, changed.settings.num_envs) == (7, 2, 1)
 
 
 @pytest.mark.parametrize(
@@ -170,6 +171,56 @@ def test_presets_of_another_form_are_refused_in_one_line(tables, text, fault):
     with pytest.raises(ValueError, match=f"^cannot read {tables}: .*{fault}") as refused:
         read_preset("ppo", "threes", "quick" if "variants" in text else "standard")
     assert str(refused.value).isprintable()
+
+
+BUDGETS = (1, 2, 15, 100, 1000, 8192, 50_000, 600_000, 3_000_000, 10**9)
+
+
+@pytest.mark.parametrize("algorithm", LEARNERS)
+def test_a_budget_is_kept_on_every_task(algorithm):
+    for task, budget in product(TASKS.values(), BUDGETS):
+        config = configure(algorithm, *task, steps=budget)
+        assert (config.budget or config.steps) == budget
+        if LEARNERS[algorithm].of_library and budget < 2048:  # their rollouts have a fixed length
+            assert config.steps_made == config.steps < budget + config.rollout_steps
+        elif budget == configure(algorithm, *task).steps:
+            assert config.steps <= config.steps_made < 1.016 * budget
+        else:
+            assert (0.97 if budget >= 1000 else 0.9) * budget < config.steps_made == config.steps <= budget
+            assert LEARNERS[algorithm].of_library or config.rollouts >= min(budget // 16, 24)
+
+
+@pytest.mark.parametrize("algorithm", LEARNERS)
+def test_the_budget_of_a_preset_makes_the_published_run(algorithm):
+    for task, variant in product(TASKS.values(), ("standard", "200k", "1m", "10m")):
+        preset, config = read_preset(algorithm, task_name(*task), variant), configure(algorithm, *task, variant)
+        assert config.steps == preset.pop("steps")
+        assert config.settings == make_settings(algorithm, preset)
+        assert config.budget is None
+        assert config.steps <= config.steps_made < 1.016 * config.steps
+        assert configure(algorithm, *task, variant, steps=config.steps) == config
+
+
+def test_settings_follow_the_budget(tables):
+    def at(steps, variant="standard", **changes):
+        config = configure("ppo", ENV, {}, variant, steps=steps, settings=changes)
+        settings = config.settings
+        sizes = settings.num_envs, settings.num_steps, settings.minibatches
+        return settings.epochs, *sizes, settings.learning_rate, config.steps
+
+    tables.write_text(
+        "[variants]\nquick = 1000\nsmall = 1000\n[ppo]\nsteps = 10000\nnum_envs = 8\nnum_steps = 4\nminibatches = 4\n"
+        "learning_rate = 0.25\nepochs = 3\n[ppo.quick]\nepochs = 1\n[ppo.small]\nepochs = 2\n"
+    )
+    presets._read_tables.cache_clear()
+    assert at(3000) == (2, 8, 4, 4, 0.25, 2976)  # nearer to 1000 than to 10000
+    assert at(3200)[0] == 3
+    assert at(250) == (2, 2, 4, 2, 0.125, 248)  # a quarter of everything, and a half of what follows the square root
+    assert at(250, "quick") == (1, 2, 4, 2, 0.125, 248)
+    assert at(250, num_envs=64, learning_rate=1.0) == (2, 64, 3, 2, 1.0, 192)
+    assert at(250, num_envs=64, num_steps=4) == (2, 64, 4, 2, 0.125, 256)
+    assert at(3) == (2, 1, 3, 1, 0.25 * 0.003**0.5, 3)
+    assert at(1000, "small", num_envs=200) == (2, 200, 4, 4, 0.25, 800)
 
 
 @pytest.mark.parametrize("algorithm", LEARNERS)

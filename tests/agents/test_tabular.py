@@ -7,7 +7,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
-from tests.agents import BOX, make, regret_of
+from tests.agents import BOX, make, regret_of, with_rewards
 
 RULES = {"tiles": 4}
 FOUR = ShutTheBox(**RULES)
@@ -50,6 +50,34 @@ def test_an_entry_moves_to_its_mean_target_with_shrinking_steps():
             value[entry] += step_size * (given[entries == entry].mean() - value[entry])
     assert updates.max() > 50
     assert learner._table[:-1] == pytest.approx(value)
+
+
+@pytest.mark.parametrize("learner_class", [QLearning, TabularAfterstates])
+@pytest.mark.parametrize("limit", [None, 1])
+def test_a_target_is_the_reward_and_the_value_of_what_follows(learner_class, limit):
+    learner, tables = learner_of(learner_class, rules={"tiles": 4, "max_episode_steps": limit}), compile_game(FOUR)
+    with_rewards(learner._envs)
+    learner.learn(2000)
+    cut, update, play = 0, learner._update, learner._episodes.step
+    steps, found = [], []
+    learner._episodes.step = lambda actions: steps.append(play(actions)) or steps[-1]
+    learner._update = lambda *given: found.append((given[1], learner._table.copy())) or update(*given)
+    learner.learn(4000)
+    for step, (targets, table) in zip(steps, found, strict=True):
+        cut += (step.truncated & ~step.terminated).sum()
+        values = table[learner._entries[tables.find_states(step.next_observation)]].max(axis=1)
+        assert (targets == step.reward + np.where(step.terminated, 0, values)).all()
+    assert (cut > 0) == (limit is not None)
+
+
+def test_monte_carlo_counts_a_truncated_turn_as_one_that_ended():
+    learner, truncated = learner_of(MonteCarlo, rules={"tiles": 4, "max_episode_steps": 1}), []
+    play = learner._episodes.step
+    learner._episodes.step = lambda actions: truncated.append(play(actions)) or truncated[-1]
+    learner.learn(2000)
+    assert learner._updates.sum() == learner.num_steps
+    assert sum(step.truncated.sum() for step in truncated) > 100
+    assert not learner._length.any()
 
 
 def test_actions_to_the_same_afterstate_share_an_entry():

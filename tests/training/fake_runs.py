@@ -14,9 +14,13 @@ ENV = "stb_gym/ShutTheBox-v0"
 MEASURED = ("illegal_mass", "value", "agreement", "agreement_by_visits", "shut_probability")
 
 
-def fake_run(folder, policies, algorithm="q-learning", **options):
-    """Write a run on five tiles whose policy after 0, 1000, 2000 ... steps is the strategy of that name."""
-    saved = {1000 * at: strategy(GAME, name) for at, name in enumerate(policies)}
+def fake_run(folder, policies, algorithm="q-learning", made=None, **options):
+    """Write a run on five tiles. Its policies after no, half and all of its steps are the strategies of these names.
+
+    It made the steps of its budget, or `made`.
+    """
+    half = (made or options.get("steps", 2000)) // 2
+    saved = {half * at: strategy(GAME, name) for at, name in enumerate(policies)}
     rows = []
     for steps, policy in saved.items():
         evaluation = evaluate(GAME, policy)

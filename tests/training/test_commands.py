@@ -11,20 +11,42 @@ from stb_gym import ShutTheBox, strategy
 from stb_gym import evaluate as evaluate_exactly
 from tests.training.conftest import small
 from training import compare, evaluate, train, tune
+from training.results import NEVER_UPDATED
 from training.run import Run
 from training.study import run_study
 
-FIVE = ["--tiles", "5", "--steps", "300", "--settings.num-envs", "8", "--measurements", "2"]
+FIVE = ["--tiles", "5", "--steps", "384", "--settings.num-envs", "8", "--measurements", "2"]
 
 
 def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
     assert train.main(["q-learning", *FIVE, "--objective", "shut", "--settings.exploration=0.5"]) == 0
     folder = folders / "q-learning-ShutTheBox-v0-tiles-5-objective-shut-0"
     config = Run(folder).config
-    assert (config.game().tiles, config.objective, config.steps, config.seed) == (5, "shut", 300, 0)
+    assert (config.game().tiles, config.objective, config.steps, config.seed) == (5, "shut", 384, 0)
     assert (config.settings.num_envs, config.settings.exploration, config.settings.horizon) == (8, 0.5, 10.0)
     assert len(Run(folder).curve()) == 3
     assert capsys.readouterr().err == f"python -m training.evaluate {folder.relative_to(folders.parent)}\n"
+
+
+def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
+    begin = ["--tiles", "5", "--measurements", "2"]
+    assert train.main(["sb3-dqn", *begin, "--steps", "3"]) == 0
+    folder = "runs/sb3-dqn-ShutTheBox-v0-tiles-5-0"
+    lines = [
+        "sb3-dqn makes 4 steps instead of 3: whole rollouts of 4",
+        "1 of 2 measurements: one after each rollout",
+        "sb3-dqn cannot continue after an interrupt, it begins again",
+        f"{folder} {NEVER_UPDATED}",
+    ]
+    *said, _ = capsys.readouterr().err.splitlines()
+    assert said == [f"training.train: {line}" for line in lines]
+    assert (Run(folder).config.steps, Run(folder).config.budget) == (4, 3)
+    assert compare.main([folder]) == 0
+    answer = capsys.readouterr()
+    assert answer.err.splitlines() == [f"{folder} {NEVER_UPDATED}"]
+    assert re.search(r"sb3-dqn +4 ", answer.out)
+    assert train.main(["q-learning", *begin, "--variant", "1m", "--ray", "nowhere:1"]) == 2
+    assert "makes 1,015,808 steps instead of 1,000,000: whole rollouts of 16,384" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -124,8 +146,8 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
         (train, ["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
         (train, ["ppo", "--seeds", "4-0"], "seeds must ascend, unlike 4-0"),
         (train, ["ppo", "--workers", "0"], "workers must be an integer from 1"),
-        (train, ["ppo", "--ray", "one:1", "other:2"], "a cluster has one address, not 2"),
-        (train, ["ppo", "--device", "abacus"], "abacus"),
+        (train, ["ppo", "--steps", "8192", "--ray", "one:1", "other:2"], "a cluster has one address, not 2"),
+        (train, ["ppo", "--steps", "8192", "--device", "abacus"], "abacus"),
         (train, ["ppo", "--import", "no_such_module"], "no_such_module"),
         (evaluate, ["nowhere"], "cannot read nowhere/config.json: "),
         (evaluate, ["RUN", "--turns", "0"], "turns must be an integer from 2"),
@@ -185,7 +207,7 @@ def test_a_run_is_measured_again_as_json(finished, capsys):
 
 
 def search(*words):
-    return tune.main(["q-learning", "--tiles", "5", "--steps", "300", "--out", "search", *words])
+    return tune.main(["q-learning", "--tiles", "5", "--steps", "5000", "--out", "search", *words])
 
 
 @pytest.mark.nightly
@@ -196,7 +218,8 @@ def test_a_search_prints_the_best_settings_and_continues(folders, capsys):
     comment, table, *lines = capsys.readouterr().out.splitlines()
     assert table == "[q-learning.tuned]"
     settings = {name: json.loads(value) for name, value in (line.split(" = ") for line in lines)}
-    assert settings.keys() == {"steps", "num_envs", "exploration", "horizon"}
+    assert settings.keys() == {"steps", "num_envs", "num_steps", "exploration", "horizon"}
+    assert 4096 <= settings["steps"] <= 5000
     regrets = [float(line.split()[2]) for line in (first[0], comment)]
     assert regrets[1] <= regrets[0]
     config = small("q-learning", seed=5, steps=settings.pop("steps"), settings=settings)

@@ -28,6 +28,7 @@ from training.results import (
 )
 
 NAME = "ShutTheBox-v0-tiles-5"
+LEARNED = ["worst", "biggest-first", "optimal-score"]
 REGRETS = {name: evaluate(GAME, strategy(GAME, name)).regret for name in ("biggest-first", "optimal-shut", "random")}
 
 
@@ -111,7 +112,7 @@ def test_equal_tasks_are_merged(runs):
 
 def test_an_unfinished_run_is_named(tmp_path, capsys):
     assert main([str(fake_run(tmp_path / "run", ["worst"]))]) == 0
-    assert capsys.readouterr().err.endswith("run is not finished: 0 of 2,000 steps\n")
+    assert capsys.readouterr().err.endswith("run is not finished: 0 of 1,984 steps\n")
 
 
 @pytest.mark.nightly
@@ -135,11 +136,11 @@ def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
 def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
     wide, narrow = {"settings": {"exploration": 0.5}}, {"settings": {"exploration": 0.25}}
     options = [wide, narrow, {**narrow, "steps": 7000}, {**narrow, "steps": 7000, "seed": 5}]
-    paths = [fake_run(tmp_path / str(number), ["worst"], **each) for number, each in enumerate(options)]
+    paths = [fake_run(tmp_path / str(number), LEARNED, **each) for number, each in enumerate(options)]
     assert {name: len(runs) for name, runs in by_agent(read_measurements(paths)).items()} == {
-        "q-learning, 2,000 steps, exploration 0.5": 1,
-        "q-learning, 2,000 steps, exploration 0.25": 1,
-        "q-learning, 7,000 steps, exploration 0.25": 2,
+        "q-learning, 2,000 steps, exploration 0.5": 3,
+        "q-learning, 2,000 steps, exploration 0.25": 3,
+        "q-learning, 7,000 steps": 6,
     }
     assert list(by_agent(read_measurements(paths[2:]))) == ["q-learning"]
     assert main([*map(str, paths[1:]), "--out", str(tmp_path / "page.html")]) == 0
@@ -148,13 +149,26 @@ def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
     assert found == [("q-learning", 2000, 1, found[0][-1]), ("q-learning", 7000, 2, found[0][-1])]
 
 
+def test_agents_are_grouped_by_the_steps_that_they_made(tmp_path, capsys):
+    made = {"q-learning": 8192, "ppo": 8150, "dqn": 262_144, "sb3-a2c": 4000}
+    paths = [fake_run(tmp_path / name, LEARNED, name, steps, steps=8192) for name, steps in made.items()]
+    names = ["q-learning", "ppo", "dqn, 262,144 of 8,192 steps", "sb3-a2c, 4,000 of 8,192 steps"]
+    assert sorted(by_agent(read_measurements(paths))) == sorted(names)
+    assert main([*map(str, paths), "--out", str(tmp_path / "page.html")]) == 0
+    assert "sb3-a2c is not finished: 4,000 of 8,190 steps" in capsys.readouterr().err
+    agents = curves_on(tmp_path / "page.html")[NAME]["agents"]
+    assert {agent["name"]: agent["budget"] for agent in agents} == dict(
+        zip(names, [8192, 8192, 262_144, 4000], strict=True)
+    )
+
+
 def test_a_command_has_all_that_differs_from_the_preset(tmp_path, monkeypatch):
     presets = tmp_path / "presets.toml"
-    presets.write_text("[q-learning]\nsteps = 2000\n[q-learning.quick]\nexploration = 0.25\n")
+    presets.write_text("[q-learning]\nsteps = 2000\nnum_envs = 8\n[q-learning.quick]\nexploration = 0.25\n")
     monkeypatch.setattr("agents.presets.FILE", presets)
     quick, changed = {"variant": "quick"}, {"settings": {"exploration": 0.5}, "steps": 3000}
     options = [quick, {**quick, "seed": 2}, changed]
-    runs = [fake_run(tmp_path / str(number), ["worst"], **each) for number, each in enumerate(options)]
+    runs = [fake_run(tmp_path / str(number), LEARNED, **each) for number, each in enumerate(options)]
     commands = rows_of(runs)["command"]
     begin = "python -m training.train q-learning --env stb_gym/ShutTheBox-v0 --tiles 5"
     assert commands["q-learning, quick"] == f"{begin} --variant quick --steps 2000 --seeds 0,2"

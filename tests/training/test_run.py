@@ -21,7 +21,7 @@ from tests.training.conftest import small
 from training import run as running
 from training.run import Run, clear, measure, train, train_and_measure
 
-COLUMNS = "steps seconds regret value agreement agreement_by_visits shut_probability illegal_mass turns standard_error"
+COLUMNS = "steps seconds regret value agreement agreement_by_visits shut_probability illegal_mass turns standard_error train/step_size"
 
 
 def stop_at(measurement):
@@ -75,6 +75,22 @@ def test_the_files_of_a_run_agree_with_each_other(finished):
     assert again.greedy.regret == last["regret"]
 
 
+@pytest.mark.parametrize("measurements", [1, 4, 40, 95, 96, 1000])
+def test_a_run_is_measured_as_often_as_asked_or_after_each_rollout(measurements, tmp_path):
+    config = small(steps=96, settings={"num_envs": 1, "num_steps": 1})
+    train(config, tmp_path, measurements)
+    steps = Run(tmp_path).curve()["steps"]
+    assert len(steps) == 1 + min(measurements, 96)
+    assert (steps.iloc[0], steps.iloc[-1]) == (0, 96)
+    assert steps.diff().max() <= -(-96 // measurements)
+
+
+def test_a_run_that_made_no_update_says_so(tmp_path):
+    for warm_up, folder in ((96, tmp_path / "some"), (97, tmp_path / "none")):
+        train(small("dqn", steps=96, settings={"num_envs": 8, "warm_up": warm_up}), folder)
+        assert Run(folder).result()["updated"] == (warm_up == 96)
+
+
 def test_a_sampled_measurement_estimates_the_exact_one(finished):
     learner = Run(finished).learner()
     exact, sampled = (measure(small(), learner, turns=turns) for turns in (None, 4000))
@@ -121,7 +137,7 @@ ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation")
     ids=str,
 )
 def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, options, tmp_path, monkeypatch):
-    config = small(algorithm, steps=300, **options)
+    config = small(algorithm, steps=640, **options)
     train(config, tmp_path / "whole", measurements=5)
     interrupt(config, tmp_path / "parts", 2)
     interrupted = Run(tmp_path / "parts").curve()
@@ -143,6 +159,7 @@ def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, options, tmp_pat
             assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
     else:
         assert curve["regret"].nunique() > 1
+        assert run.result()["updated"]
         assert not curve["illegal_mass"].any()
         again = measure(config, run.learner())  # which has the weights alone
         assert again.greedy.regret == last["regret"]
@@ -150,7 +167,7 @@ def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, options, tmp_pat
 
 @pytest.mark.parametrize("moments", [range(1, 19, 7), pytest.param(range(1, 19), marks=pytest.mark.nightly)])
 def test_a_run_killed_between_any_two_files_ends_as_if_undisturbed(moments, tmp_path, monkeypatch):
-    config = small(steps=200)
+    config = small(steps=256)
     train(config, tmp_path / "whole", measurements=2)
     replace = Path.replace
 
