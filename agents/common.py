@@ -86,7 +86,7 @@ class Learner(Stored, ABC):
         on_policy: True if it draws its actions from the policy that it learns.
         resumes: True if `load_state_dict` continues a training with the same results.
         of_library: True for an agent of another library.
-        SCALES: how settings shrink with a budget below that of the preset: by the ratio of the two to this power.
+        SCALES: the settings that shrink with a budget below that of the preset: by the ratio of both to this power.
         WEIGHTS: the names in SAVED of the attributes that learning changes and that `act` needs.
         settings: the settings.
         num_steps: steps made so far, summed over all environments.
