@@ -24,7 +24,7 @@ References:
     Zinkevich et al., "Optimal unbiased estimators for evaluating agent performance", 2006.
 """
 
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -125,7 +125,6 @@ class Afterstates(Learner):
     method = "temporal differences over afterstates, by a network"
     source = "Tesauro (1995), Sutton and Barto (2018, 6.8)"
     plays_rounds = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5, "learning_rate": 0.5}
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_throws", "_roll_sums", "_random")
 

@@ -86,7 +86,6 @@ class Learner(Stored, ABC):
         on_policy: True if it draws its actions from the policy that it learns.
         resumes: True if `load_state_dict` continues a training with the same results.
         of_library: True for an agent of another library.
-        SCALES: the settings that shrink with a budget below that of the preset: by the ratio of both to this power.
         WEIGHTS: the names in SAVED of the attributes that learning changes and that `act` needs.
         settings: the settings.
         num_steps: steps made so far, summed over all environments.
@@ -103,7 +102,6 @@ class Learner(Stored, ABC):
     on_policy = False
     resumes = True
     of_library = False
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 1}
     WEIGHTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):

@@ -17,7 +17,7 @@ References:
 """
 
 from copy import deepcopy
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import torch
@@ -171,7 +171,6 @@ class DQN(Learner):
     method = "double DQN with masks in play and in the target"
     source = "Mnih et al. (2015), van Hasselt et al. (2016)"
     plays_rounds = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5, "warm_up": 1, "learning_rate": 0.5}
     make_network = staticmethod(perceptron)  # a subclass may make another one
     WEIGHTS = ("_network",)
     SAVED = (

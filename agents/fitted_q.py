@@ -31,8 +31,6 @@ References:
     method", 2005.
 """
 
-from typing import ClassVar
-
 import numpy as np
 import torch
 from pydantic import NonNegativeInt, PositiveFloat, PositiveInt
@@ -255,7 +253,6 @@ class FittedQ(Learner):
     method = "neural fitted Q iteration on the empirical model"
     source = "Riedmiller (2005), Ernst et al. (2005)"
     plays_rounds = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 0.5, "warm_up": 1, "learning_rate": 0.5}
     make_network = staticmethod(perceptron)  # a subclass may make another one
     WEIGHTS = ("_network", "_scale")
     SAVED = ("num_steps", "_network", "_scale", "_optimizer", "_episodes", "_positions", "_model", "_values", "_random")

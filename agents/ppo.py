@@ -17,7 +17,7 @@ References:
     Huang and Ontañón, "A closer look at invalid action masking in policy gradient algorithms", 2020.
 """
 
-from typing import Annotated, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import torch
@@ -151,7 +151,6 @@ class PPO(Learner):
     source = "Schulman et al. (2017), Huang and Ontañón (2020)"
     plays_rounds = True
     on_policy = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 1, "minibatches": 0.5, "learning_rate": 0.5}
     make_network = staticmethod(plain_perceptron)  # of the actor and the critic; a subclass may make others
     WEIGHTS = ("_networks",)
     SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")

@@ -3,7 +3,7 @@
 import json
 import math
 import tomllib
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from pathlib import Path
@@ -27,7 +27,9 @@ FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
 QUICK = "quick"  # the variant that trades regret for time
-MOST_STEPS = 10**12
+# How settings shrink with a budget below that of the preset: by the ratio of both to this power. Where a rollout is one
+# step of all environments, their number follows the square root of the ratio, and so does the number of updates.
+SHRINKING = {"num_envs": 1.0, "warm_up": 1.0, "minibatches": 0.5, "learning_rate": 0.5}
 CLOSE = 0.03  # numbers of steps that differ by at most this share count as one budget
 T = TypeVar("T")
 
@@ -59,7 +61,7 @@ class Config:
     """Keyword arguments of the environment: rules and the objective."""
     settings: Any
     """The settings of the algorithm, an object of its settings class."""
-    steps: Annotated[int, Field(ge=1, le=MOST_STEPS)]
+    steps: Annotated[int, Field(ge=1, le=10**12)]
     """Steps of all environments together; the last rollout is finished."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
     """Seed of the dice, the weights and the exploration."""
@@ -69,8 +71,8 @@ class Config:
     """In a round: the number of players."""
     variant: str = STANDARD
     """The variant of the preset that was asked for."""
-    budget: Annotated[int, Field(ge=1, le=MOST_STEPS)] | None = None
-    """The steps that were asked for, if whole rollouts make other `steps`."""
+    budget: int | None = None
+    """The steps that were asked for; None for those of a preset."""
 
     def __post_init__(self) -> None:
         objective_of(*game_and_objective(self.env, self.arguments))
@@ -87,19 +89,10 @@ class Config:
         return game_and_objective(self.env, self.arguments)[1]
 
     @property
-    def rollout_steps(self) -> int:
-        """Steps of a rollout."""
-        return LEARNERS[self.algorithm].rollout_steps(self.settings)
-
-    @property
-    def rollouts(self) -> int:
-        """Number of rollouts."""
-        return -(-self.steps // self.rollout_steps)
-
-    @property
-    def steps_made(self) -> int:
-        """Steps of all rollouts together."""
-        return self.rollouts * self.rollout_steps
+    def rollouts(self) -> tuple[int, int]:
+        """The number of rollouts, and the steps of each."""
+        steps = LEARNERS[self.algorithm].rollout_steps(self.settings)
+        return -(-self.steps // steps), steps
 
     def game(self) -> Game:
         """Return the rules."""
@@ -151,8 +144,8 @@ def configure(
     """Return the configuration of a run by the presets.
 
     The settings are those of the variant or, without one, of the preset whose budget is nearest in ratio. For a smaller
-    budget they shrink, see `Learner.SCALES`. The run makes as many whole rollouts as the budget allows, and at least
-    one. With the budget of the preset it also finishes the last rollout, as published runs did.
+    budget they shrink, see SHRINKING. The run makes as many whole rollouts as the budget allows, and at least one. With
+    the budget of the preset it also finishes the last rollout, as published runs did.
 
     Args:
         algorithm: one of `agents.registry.LEARNERS`.
@@ -174,7 +167,7 @@ def configure(
     """
     task, changes = task_name(env, arguments), settings or {}
     if steps is not None:
-        check_integer("steps", steps, 1, MOST_STEPS)
+        check_integer("steps", steps, 1, 10**12)
     if steps is None or variant != STANDARD:
         preset = read_preset(algorithm, task, variant)
     else:
@@ -194,7 +187,7 @@ def configure(
             variant=variant,
         )
     )
-    if config.steps == preset_steps and is_close(config.steps_made, preset_steps):
+    if config.steps == preset_steps and is_close(math.prod(config.rollouts), preset_steps):
         return config
     return _within_budget(config, config.steps / (preset_steps or config.steps), changes)
 
@@ -256,7 +249,7 @@ def _nearest_preset(algorithm: str, task: str | None, steps: int) -> dict[str, A
     return min(presets, key=lambda preset: abs(math.log(preset.get("steps", math.inf) / steps)))
 
 
-def _within_budget(config: Config, share: float, fixed: Container[str]) -> Config:
+def _within_budget(config: Config, share: float, fixed: Iterable[str]) -> Config:
     """Fit settings and rollouts of a configuration to its steps.
 
     Args:
@@ -264,19 +257,19 @@ def _within_budget(config: Config, share: float, fixed: Container[str]) -> Confi
         share: its steps, as a share of those that its settings suit.
         fixed: settings that stay as they are.
     """
-    learner, settings, shrunk = LEARNERS[config.algorithm], config.settings, {}
-    for name, power in learner.SCALES.items():
-        if share < 1 and name not in fixed:
-            value = getattr(settings, name)
-            scaled = value * share**power
+    settings, shrunk = config.settings, {}
+    powers = SHRINKING if config.rollouts[1] > settings.num_envs else SHRINKING | {"num_envs": 0.5}
+    for name, value in asdict(settings).items():
+        if share < 1 and name in powers.keys() - set(fixed):
+            scaled = value * share ** powers[name]
             # Powers of two divide each other: minibatches of a rollout have the same size.
             shrunk[name] = scaled if isinstance(value, float) else 1 << max(int(scaled), 1).bit_length() - 1
     settings = replace(settings, **shrunk)
-    if learner.rollout_steps(settings) > config.steps and hasattr(settings, "num_steps") and "num_steps" not in fixed:
-        settings = replace(settings, num_steps=max(config.steps // settings.num_envs, 1))
-    rollout = learner.rollout_steps(settings)
+    if hasattr(settings, "num_steps") and "num_steps" not in fixed:
+        settings = replace(settings, num_steps=min(settings.num_steps, max(config.steps // settings.num_envs, 1)))
+    rollout = LEARNERS[config.algorithm].rollout_steps(settings)
     steps = max(config.steps // rollout, 1) * rollout
-    return replace(config, settings=settings, steps=steps, budget=None if steps == config.steps else config.steps)
+    return replace(config, settings=settings, steps=steps, budget=config.steps)
 
 
 @lru_cache(maxsize=8)

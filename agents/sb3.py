@@ -100,12 +100,14 @@ class SB3Learner(Learner):
         model: the library's model, which its method `save` writes to a file.
         policy: the policy of the model, with all its networks.
         figures: what the library logs of its last update.
+        n_steps: the default steps of a rollout in every environment; settings may have others.
     """
 
     source = "Raffin et al. (2021)"
     uses_masks = False
     resumes = False
     of_library = True
+    n_steps = 2048
     WEIGHTS = ("policy",)
     SAVED = ("num_steps", "policy")
 
@@ -115,6 +117,11 @@ class SB3Learner(Learner):
         self.figures = {}
         self.model = self.make_model(envs, seed, device)
         self.policy = self.model.policy
+
+    @classmethod
+    def rollout_steps(cls, settings: Any) -> int:
+        """See `Learner`."""
+        return settings.num_envs * getattr(settings, "n_steps", cls.n_steps)
 
     @abstractmethod
     def make_model(self, envs: Any, seed: int, device: str) -> Any:
@@ -159,18 +166,10 @@ class StockLearner(SB3Learner):
 
     Attributes:
         model_class: the library's class.
-        n_steps: the steps between two updates, by its default settings.
     """
 
     settings_class = StockSettings
     model_class: ClassVar[Callable[..., Any]]
-    n_steps: ClassVar[int]
-    SCALES: ClassVar[dict[str, float]] = {}
-
-    @classmethod
-    def rollout_steps(cls, settings: Any) -> int:
-        """See `Learner`."""
-        return cls.n_steps
 
     @classmethod
     def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
@@ -189,7 +188,6 @@ class StockPPO(StockLearner):
     method = "stable-baselines3's PPO without masks, with its default settings"
     on_policy = True
     model_class = PPO
-    n_steps = 2048
 
 
 class StockA2C(StockLearner):
@@ -218,7 +216,6 @@ class StockMaskablePPO(StockLearner):
     uses_masks = True
     on_policy = True
     model_class = MaskablePPO
-    n_steps = 2048
 
 
 class TunedMaskablePPO(SB3Learner):
@@ -229,12 +226,6 @@ class TunedMaskablePPO(SB3Learner):
     method = "sb3-contrib's MaskablePPO with other settings, layer normalisation and scaled rewards"
     uses_masks = True
     on_policy = True
-    SCALES: ClassVar[dict[str, float]] = {"num_envs": 1, "learning_rate": 0.5}
-
-    @classmethod
-    def rollout_steps(cls, settings: TunedPPOSettings) -> int:
-        """See `Learner`."""
-        return settings.num_envs * settings.n_steps
 
     def make_model(self, envs: Any, seed: int, device: str) -> Any:
         """See `SB3Learner`; `envs` is a `TurnVectorEnv` in SAME_STEP mode."""

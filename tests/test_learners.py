@@ -61,8 +61,9 @@ def test_a_learner_makes_the_rollouts_of_its_configuration(algorithm, budget):
     config, rollouts = configure(algorithm, "stb_gym/Threes-v0", {"dice": 3}, steps=budget, seed=1), []
     learner = config.make_learner(config.make_envs())
     learner.learn(config.steps, lambda: rollouts.append(learner.num_steps))
-    assert learner.num_steps == config.steps_made == config.steps
-    assert rollouts == list(range(0, config.steps, config.rollout_steps))
+    number, each = config.rollouts
+    assert learner.num_steps == number * each == config.steps
+    assert rollouts == list(range(0, config.steps, each))
     assert learner.num_steps <= budget or learner.of_library
     assert learner.figures or budget < 100
 

@@ -46,7 +46,7 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
     tasks = by_task(measurements)
     rows = {name: compare_agents(task, frame) for name, (task, frame) in tasks.items()}
     if save is not None:
-        save_results(save, measurements.drop(columns="folder"))
+        save_results(save, measurements.drop(columns=["folder", "made"]))
     if out is not None:
 
         def mistakes(agent: "pd.Series[Any]") -> pd.DataFrame | None:

@@ -17,7 +17,7 @@ from stb_gym.console import Column, Table
 from stb_gym.explorer.page import COLOURS, DASHES
 from stb_gym.files import from_json, write_text
 from stb_gym.solver import Evaluation
-from training.results import TrainingTask, by_agent, curve_over_seeds, steps_made
+from training.results import TrainingTask, by_agent, curve_over_seeds
 
 HERE = Path(__file__).parent
 MISTAKES = 5  # that are listed
@@ -61,7 +61,7 @@ def curves_of(
         mistakes: a function from the first measurement of an agent to the rows of `costliest`, or None.
     """
     agents = []
-    for steps, equal in measurements.groupby(steps_made(measurements)):
+    for steps, equal in measurements.groupby("made"):
         for name, runs in by_agent(equal).items():
             first, seeds = runs.iloc[0], runs["seed"].unique().tolist()
             made = mistakes(first)

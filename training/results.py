@@ -88,7 +88,8 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
         paths: folders of runs, and files that `save_results` wrote.
 
     Returns:
-        Their rows, with the column `folder`, "" for those of files.
+        Their rows, with the columns `made`, the steps of the run, or its budget if it is close to them, and `folder`,
+        "" for those of files.
 
     Raises:
         ValueError: if there is no path, a file is missing or damaged, or two runs have the same configuration and seed.
@@ -102,7 +103,8 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
     measurements = pd.concat(frames, ignore_index=True)
     if measurements.duplicated([*CONFIGURATION, "steps"]).any():
         raise ValueError("two of the runs have the same configuration and the same seed")
-    return measurements
+    made, budget = measurements.groupby(CONFIGURATION)["steps"].transform("max"), measurements["budget"]
+    return measurements.assign(made=made.where(~is_close(made, budget), budget))
 
 
 def read_run(folder: Path) -> pd.DataFrame:
@@ -188,7 +190,6 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
     of as many steps. Where a run did not make the steps of its budget, the name has both.
     """
     agents = {}
-    measurements = measurements.assign(made=steps_made(measurements))
     variants = measurements.groupby("algorithm")["variant"].nunique()
     for (algorithm, variant), alike in measurements.groupby(["algorithm", "variant"], sort=False):
         for (made, budget), equal in alike.groupby(["made", "budget"], sort=False):
@@ -202,14 +203,8 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
                 for name, value in from_json(text).items():
                     if any(other.get(name) != value for other in others):
                         words.append(f"{name} {value}")
-                agents[", ".join(words)] = runs.drop(columns="made")
+                agents[", ".join(words)] = runs
     return agents
-
-
-def steps_made(measurements: pd.DataFrame) -> "pd.Series[Any]":
-    """Return the steps that the run of each row made; its budget if they are nearly as many."""
-    made, budget = measurements.groupby(CONFIGURATION)["steps"].transform("max"), measurements["budget"]
-    return made.where(~is_close(made, budget), budget)
 
 
 # Statistics over seeds: Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021

@@ -93,12 +93,12 @@ def train(
     if not resume:
         for folder in runs:
             clear(folder, overwrite)
-    made, asked = config.steps_made, config.budget or config.steps
+    rollouts, each = config.rollouts
+    made, asked = rollouts * each, config.budget or config.steps
     if made != asked:
-        whole = f"whole rollouts of {config.rollout_steps:,}"
-        say(f"training.train: {algorithm} makes {made:,} steps instead of {asked:,}: {whole}", error=True)
-    if config.rollouts < measurements:
-        say(f"training.train: {config.rollouts} of {measurements} measurements: one after each rollout", error=True)
+        say(f"training.train: {algorithm} makes {made:,} steps, not {asked:,}, in rollouts of {each:,}", error=True)
+    if rollouts < measurements:
+        say(f"training.train: {rollouts} of {measurements} measurements, one after each rollout", error=True)
     if not LEARNERS[algorithm].resumes:
         say(f"training.train: {algorithm} cannot continue after an interrupt, it begins again", error=True)
     failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)

@@ -3,17 +3,15 @@
 import json
 import sys
 import tomllib
-from collections.abc import Mapping
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import optuna
 import torch
 
 from agents import presets
-from agents.presets import Config, configure
+from agents.presets import configure
 from agents.registry import LEARNERS
 from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.console import say
@@ -57,21 +55,17 @@ def tune(
     check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)
     base = configure(algorithm, chosen_env, arguments, seed=seed, steps=steps)
-    budget = base.budget or base.steps
-
-    def config_with(settings: Mapping[str, Any]) -> Config:
-        return configure(algorithm, chosen_env, arguments, seed=seed, steps=budget, settings=settings)
-
+    budget, base_settings = base.budget or base.steps, asdict(base.settings)
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def regret_of(trial: optuna.Trial) -> float:
-        settings = {
+        settings = base_settings | {
             name: (trial.suggest_int if isinstance(low, int) else trial.suggest_float)(name, low, high, log=True)
             for name, (low, high) in ranges.items()
         }
         try:
-            config = config_with(settings)
+            config = configure(algorithm, chosen_env, arguments, seed=seed, steps=budget, settings=settings)
             if config.steps > budget:
                 raise ValueError("a rollout has more steps than the budget")
             return train_and_measure(config).greedy.regret
@@ -89,8 +83,7 @@ def tune(
             search.optimize(regret_of, n_trials=1)
             bar.tell(number + 1)
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
-    best = config_with(search.best_params)
-    for name, value in {"steps": best.steps, **asdict(best.settings)}.items():
+    for name, value in {"steps": budget, **base_settings, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")
 
 

@@ -199,7 +199,7 @@ def test_a_results_file_holds_all_measurements_and_is_read_again(runs, tmp_path,
     path, again, page = tmp_path / "all.csv.gz", tmp_path / "again" / "all.csv.gz", tmp_path / "page.html"
     assert main([*map(str, runs), "--save", str(path)]) == 0
     printed = capsys.readouterr().out
-    pd.testing.assert_frame_equal(read_results(path), read_measurements(runs).drop(columns="folder"))
+    pd.testing.assert_frame_equal(read_results(path), read_measurements(runs).drop(columns=["folder", "made"]))
     assert "train/loss" not in read_results(path)
     assert main([str(path), "--save", str(again), "--out", str(page)]) == 0
     assert capsys.readouterr().out == printed
