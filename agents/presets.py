@@ -27,9 +27,10 @@ FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
 QUICK = "quick"  # the variant that trades regret for time
-# How settings shrink with a budget below that of the preset: by the ratio of both to this power. Where a rollout is one
-# step of all environments, their number follows the square root of the ratio, and so does the number of updates.
-SHRINKING = {"num_envs": 1.0, "warm_up": 1.0, "minibatches": 0.5, "learning_rate": 0.5}
+# How settings shrink with a budget below that of the preset: by the ratio of both to this power. The number of rollouts
+# stays. Batches and learning rates follow the square root.
+SHRINKING = {"num_envs": 1.0, "warm_up": 1.0, "batch_size": 0.5, "minibatches": 0.5, "learning_rate": 0.5}
+LEAST_RATIO = 1e-4  # a batch keeps more than one sample
 CLOSE = 0.03  # numbers of steps that differ by at most this share count as one budget
 T = TypeVar("T")
 
@@ -194,7 +195,7 @@ def configure(
 
 def is_close(steps: Any, budget: Any) -> Any:
     """Return whether numbers of steps are so close to a budget that runs are compared as runs of this budget."""
-    return abs(steps / budget - 1) <= CLOSE
+    return abs(steps - budget) <= CLOSE * budget
 
 
 def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, str]:
@@ -249,19 +250,18 @@ def _nearest_preset(algorithm: str, task: str | None, steps: int) -> dict[str, A
     return min(presets, key=lambda preset: abs(math.log(preset.get("steps", math.inf) / steps)))
 
 
-def _within_budget(config: Config, share: float, fixed: Iterable[str]) -> Config:
+def _within_budget(config: Config, ratio: float, fixed: Iterable[str]) -> Config:
     """Fit settings and rollouts of a configuration to its steps.
 
     Args:
         config: the configuration.
-        share: its steps, as a share of those that its settings suit.
+        ratio: its steps, divided by those that its settings suit.
         fixed: settings that stay as they are.
     """
     settings, shrunk = config.settings, {}
-    powers = SHRINKING if config.rollouts[1] > settings.num_envs else SHRINKING | {"num_envs": 0.5}
     for name, value in asdict(settings).items():
-        if share < 1 and name in powers.keys() - set(fixed):
-            scaled = value * share ** powers[name]
+        if ratio < 1 and name in SHRINKING.keys() - fixed:
+            scaled = value * max(ratio, LEAST_RATIO) ** SHRINKING[name]
             # Powers of two divide each other: minibatches of a rollout have the same size.
             shrunk[name] = scaled if isinstance(value, float) else 1 << max(int(scaled), 1).bit_length() - 1
     settings = replace(settings, **shrunk)
