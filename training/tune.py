@@ -6,6 +6,7 @@ import tomllib
 from dataclasses import asdict, fields
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import optuna
 import torch

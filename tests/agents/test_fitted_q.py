@@ -1,6 +1,7 @@
 """Test fitted Q iteration: indices of positions, exact means, shared transitions, and learning."""
 
 from collections import defaultdict
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_means_are_those_of_all_outcomes():
 
 @pytest.mark.parametrize("limit", [None, 1])
 def test_the_model_gets_the_true_successors_and_all_rewards(limit):
-    agent = learner(with_rewards(make(max_episode_steps=limit)), warm_up=10_000)
+    agent = FittedQ(with_rewards(make(max_episode_steps=limit)), replace(SETTINGS, warm_up=10_000), seed=0)
     seen, added, play, add = [], [], agent._episodes.step, agent._model.add
     agent._episodes.step = lambda action: seen.append(play(action)) or seen[-1]
     agent._model.add = lambda *rows: added.append(rows) or add(*rows)
