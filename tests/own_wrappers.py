@@ -122,14 +122,15 @@ class Impatient(Own):
 
 
 class Generous(Own):
-    """Throw again until three actions are legal."""
+    """Throw again until three actions are legal, up to nine times."""
 
     def reset(self, **options):
-        while True:
+        for _ in range(9):
             observation, info = super().reset(**options)
             options["seed"] = None
             if info["action_mask"].sum() >= 3:
-                return observation, info
+                break
+        return observation, info
 
 
 class SameDice(Own):
