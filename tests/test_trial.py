@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from gymnasium import wrappers
 from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from stable_baselines3 import A2C
 from stable_baselines3.common.monitor import Monitor
@@ -127,7 +127,7 @@ def played(env, agent, turns=300):
 def measured(env, agent):
     """Return the exact regret of an agent, or the sampled one where only that is possible; None if both are refused."""
     refusal = ""
-    for measure in (lambda: RegretMeter(env)(agent), lambda: RegretMeter(env).sample(agent, 300)):
+    for measure in (lambda: RegretMeter(env)(agent), lambda: RegretMeter(env).sample(agent, 100)):
         try:
             result = measure()
             return result.regret, getattr(result, "standard_error", 0)
@@ -137,23 +137,37 @@ def measured(env, agent):
     return None
 
 
-@pytest.mark.parametrize("agent", [chooser, careless])
-@given(chosen=st.lists(st.sampled_from(ANY), min_size=1, max_size=3))
-def test_the_regret_is_what_the_agent_loses_at_play(agent, chosen):
-    assume(
-        sum(each in (Monitor, wrappers.RecordEpisodeStatistics) for each in chosen) < 2
-    )  # want the same entry of infos
-
-    def wrapped():
-        env = make()
-        for wrapper in chosen:
-            env = wrapper(env)
-        return env
-
-    result = measured(wrapped(), agent)
+def compare(agent, chosen):
+    """Test that the regret of an agent in chosen wrappers, the first innermost, is what it loses there."""
+    # Both want the same entry of infos.
+    assume(sum(each in (Monitor, wrappers.RecordEpisodeStatistics) for each in chosen) < 2)
+    result = measured(wrapped(chosen), agent)
     if result is not None:
-        regret, error = played(wrapped(), agent)
+        regret, error = played(wrapped(chosen), agent)
         assert abs(regret - result[0]) <= 4 * np.hypot(error, result[1]) + 1e-6
+
+
+def wrapped(chosen):
+    env = make()
+    for wrapper in chosen:
+        env = wrapper(env)
+    return env
+
+
+CHOSEN = st.lists(st.sampled_from(ANY), min_size=1, max_size=3)
+
+
+@settings(max_examples=6)
+@given(agent=st.sampled_from([chooser, careless]), chosen=CHOSEN)
+def test_the_regret_is_what_the_agent_loses_at_play(agent, chosen):
+    compare(agent, chosen)
+
+
+@pytest.mark.nightly
+@settings(max_examples=150)
+@given(agent=st.sampled_from([chooser, careless]), chosen=CHOSEN)
+def test_many_regrets_are_what_agents_lose_at_play(agent, chosen):
+    compare(agent, chosen)
 
 
 @pytest.mark.parametrize(("change", "wrapper"), [(change, each) for change, some in CHANGES.items() for each in some])

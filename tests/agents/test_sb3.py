@@ -32,7 +32,9 @@ def weights_of(model):
     return {name: weights.tolist() for name, weights in model.policy.state_dict().items()}
 
 
-@pytest.mark.parametrize(("name", "steps"), [("sb3-ppo", 2048), ("sb3-a2c", 50), ("sb3-dqn", 400)])
+@pytest.mark.parametrize(
+    ("name", "steps"), [pytest.param("sb3-ppo", 2048, marks=pytest.mark.nightly), ("sb3-a2c", 50), ("sb3-dqn", 400)]
+)
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps):
     model = LEARNERS[name].model_class("MlpPolicy", gym.make(BOX, tiles=5), seed=3, device="cpu")
     model.learn(steps)  # before the other is made, as both draw from the same generators

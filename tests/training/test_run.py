@@ -75,7 +75,7 @@ def test_the_files_of_a_run_agree_with_each_other(finished):
     assert again.greedy.regret == last["regret"]
 
 
-@pytest.mark.parametrize("measurements", [1, 4, 40, 95, 96, 1000])
+@pytest.mark.parametrize("measurements", [1, 40, 1000])
 def test_a_run_is_measured_as_often_as_asked_or_after_each_rollout(measurements, tmp_path):
     config = small(steps=96, settings={"num_envs": 1, "num_steps": 1})
     train(config, tmp_path, measurements)

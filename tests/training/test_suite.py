@@ -156,7 +156,15 @@ def test_a_solved_task_counts_as_one_in_a_million():
         number(results[results["task"] != "threes"])
 
 
-@pytest.mark.parametrize("algorithm", ["certainty-equivalence", "afterstates", "sb3-maskable-ppo-tuned", "sb3-dqn"])
+@pytest.mark.parametrize(
+    "algorithm",
+    [
+        "certainty-equivalence",
+        "afterstates",
+        "sb3-maskable-ppo-tuned",
+        pytest.param("sb3-dqn", marks=pytest.mark.nightly),
+    ],
+)
 def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
     with patch.dict(BUDGETS, {"200k": 1024}):
         regrets = {name: train(SMALL, algorithm, name, "200k", 3)[0] for name in SMALL}
