@@ -10,7 +10,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from stb_gym.console import say
 from training.commands import run_command
 from training.compare import baselines
-from training.results import TrainingTask
+from training.results import NEVER_UPDATED, TrainingTask
 from training.run import Run, measure
 
 
@@ -28,6 +28,8 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
         raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
     if not result["finished"]:
         say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
+    elif not result.get("updated", True):
+        say(f"{run} {NEVER_UPDATED}", error=True)
     measured = measure(config, learner, turns)
     summaries = {"greedy": measured.greedy.summary()}
     if json:
