@@ -70,12 +70,15 @@ class Trial:
         return factor if factor > 0 and np.allclose(wrapped, factor * plain, rtol=1e-4) else None
 
 
-def check_wrappers(env: Any, rewards: bool = True) -> None:
+def check_wrappers(env: Any, rewards: bool = True) -> Trial | None:
     """Check that the turns of a wrapped environment are those of the environment inside.
 
     Args:
         env: an environment, not a game.
         rewards: whether rewards must be those of the environment inside, up to a factor.
+
+    Returns:
+        What happened when the wrappers were tried out; None if all are known.
 
     Raises:
         ValueError: if a wrapper truncates turns, changes what is played, or cannot be tried out.
@@ -92,7 +95,7 @@ def check_wrappers(env: Any, rewards: bool = True) -> None:
         )
     trial = try_out(env)
     if trial is None:
-        return
+        return None
     if trial.change:
         trials = filter(None, map(try_out, layers))  # the first that changes something has the guilty one outside
         trial = next((each for each in trials if each.change), trial)
@@ -105,6 +108,7 @@ def check_wrappers(env: Any, rewards: bool = True) -> None:
             f"{trial.name} changes the rewards: name the objective, such as objective='score', or give the environment "
             "inside"
         )
+    return trial
 
 
 def try_out(env: Any) -> Trial | None:

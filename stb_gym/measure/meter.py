@@ -12,8 +12,9 @@ from stb_gym.measure.agents import Batch, Player, player_of
 from stb_gym.measure.play import games_of, play_turns
 from stb_gym.measure.sampled import SampledEvaluation
 from stb_gym.measure.wrapped import AgentView
-from stb_gym.solver import Evaluation, GameOrEnv, Goal, PerfectPlay, Policy, Solution, task_of
+from stb_gym.solver import Evaluation, GameOrEnv, Goal, PerfectPlay, Policy, Solution, untried_task
 from stb_gym.solving import perfect_play
+from stb_gym.trial import check_wrappers
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # states in one question to an agent
@@ -82,10 +83,11 @@ class RegretMeter:
     def __init__(self, env: GameOrEnv, objective: Goal | None = None, illegal: str | None = None):
         if illegal is None and isinstance(env, Game):
             illegal = "end"
-        self.game, self.objective, self.illegal = task_of(env, objective, illegal)
+        self.game, self.objective, self.illegal = untried_task(env, objective, illegal)
+        trial = None if env is self.game else check_wrappers(env, rewards=objective is None)
         self.optimum: PerfectPlay = perfect_play(self.game, self.objective)
         self._env = env
-        self.view = AgentView(env, self.game)
+        self.view = AgentView(env, self.game, trial)
         if self.view.width != len(self.game.observation_high):
             raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
 

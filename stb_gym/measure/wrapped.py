@@ -29,6 +29,7 @@ class AgentView:
     Args:
         env: an environment as `stb_gym.solve` takes it, or the game itself for its plain environment.
         game: the rules.
+        trial: what happened when the wrappers were tried out; None if all are known.
 
     Attributes:
         game: the rules.
@@ -40,10 +41,10 @@ class AgentView:
         change: what the wrappers change about the turns; "" if nothing. See `Trial`.
 
     Raises:
-        ValueError: if the wrappers are in other processes, or cannot be tried out.
+        ValueError: if the wrappers are in other processes.
     """
 
-    def __init__(self, env: Any, game: Game):
+    def __init__(self, env: Any, game: Game, trial: Trial | None):
         layers = [] if env is game else layers_of(env)
         plain = gym.spaces.Box(0, np.array(game.observation_high), dtype=np.float32)
         if layers and not hasattr(layers[0], "stepper"):
@@ -62,7 +63,7 @@ class AgentView:
         self._wrappers = layers[1:]
         self.tried = self.change = ""
         self._of_model: tuple[Any, AgentView] | None = None
-        if trial := None if env is game else try_out(env):
+        if trial is not None:
             self.tried, self.change = trial.name, trial.change
             if self.reward_scale is not None:
                 self.reward_scale = trial.reward_factor and scale * trial.reward_factor
@@ -129,7 +130,7 @@ class AgentView:
     def _check_environment(self, env: Any, masked: bool) -> None:
         """Raise ValueError if the environment of a model shows positions otherwise than the meter."""
         if self._of_model is None or self._of_model[0] is not env:
-            self._of_model = env, AgentView(env, self.game)
+            self._of_model = env, AgentView(env, self.game, try_out(env))
         own = self._of_model[1]
         harmless = CHANGES_OF_TRAINING if masked else (*CHANGES_OF_TRAINING, MASKS)
         if own.change and own.change not in harmless:

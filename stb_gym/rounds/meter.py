@@ -106,9 +106,8 @@ class RoundMeter:
             same = other.rules == self.opponents.rules and np.array_equal(other.chance, self.opponents.chance)
             if not same or not np.array_equal(other.holder_chances, self.opponents.holder_chances):
                 raise ValueError(f"the environments of {type(env).__name__} have different seats, opponents or rounds")
-        check_wrappers(env)
         self.illegal: str = seats[0].illegal
-        self._view = AgentView(env, seats[0].game)
+        self._view = AgentView(env, seats[0].game, check_wrappers(env))
         tables = self.opponents.rules.tables
         self._masks = tables.legal[tables.decisions]
 

@@ -18,7 +18,7 @@ from stb_gym.solver.induction import (
 )  # fmt: skip
 from stb_gym.solver.measured import Measured, Mistake, PerfectPlay
 from stb_gym.solver.objectives import Goal, Objective, is_named, objective_of
-from stb_gym.solver.tasks import ILLEGAL, GameOrEnv, task_of
+from stb_gym.solver.tasks import ILLEGAL, GameOrEnv, task_of, untried_task
 from stb_gym.solver.policies import (
     AfterstateScorePolicy, Playable, RulePolicy, UniformRandom, pair_weights, policy_array,
 )  # fmt: skip
@@ -36,5 +36,5 @@ __all__ = [
     "chance_to_beat", "check_bellman", "choice_at", "compile_game", "expected", "expected_visits", "is_as_good",
     "is_named", "legal_moves", "move_tree", "objective_of", "optimal_pairs", "optimise", "pair_weights",
     "policy_array", "refuse_names_of_strategies", "score_chances", "solve_tables", "sweep", "table_strategies",
-    "table_strategy", "task_of", "ways_to_shut",
+    "table_strategy", "task_of", "untried_task", "ways_to_shut",
 ]  # fmt: skip

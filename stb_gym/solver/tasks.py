@@ -37,7 +37,7 @@ class Task(NamedTuple):
 
 
 def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None = None) -> Task:
-    """Return the task of a game or of an environment.
+    """Return the task of a game or of an environment, after trying out its wrappers.
 
     Args:
         what: a game; an environment or vector environment of this package, with any wrappers; or one of Gymnasium or
@@ -50,11 +50,15 @@ def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None 
         ValueError: if its environments differ, there is no such objective or treatment of illegal actions, or a wrapper
             changes the turns; see `check_wrappers`.
     """
-    if isinstance(what, Game):
-        task = Task(what, objective_of(what, "score"), "raise")
-    else:
-        task = _task_of_env(what)
+    task = untried_task(what, objective, illegal)
+    if what is not task.game:
         check_wrappers(what, rewards=objective is None)
+    return task
+
+
+def untried_task(what: GameOrEnv, objective: Goal | None = None, illegal: str | None = None) -> Task:
+    """Return the same as `task_of`, whatever the wrappers do."""
+    task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
     illegal = illegal or task.illegal
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
     return Task(task.game, task.objective if objective is None else objective_of(task.game, objective), illegal)
