@@ -300,11 +300,10 @@ class LookAhead(gym.Wrapper):
 @pytest.mark.parametrize(
     "wrap",
     [
-        lambda env: wrappers.RepeatAction(env, 2),
         lambda env: wrappers.MaxAndSkipObservation(env, 2),
         lambda env: LookAhead(env, before=False),
     ],
-    ids=["repeated", "skipped", "looked ahead"],
+    ids=["skipped", "looked ahead"],
 )
 def test_several_steps_in_one_are_refused_and_can_be_recorded_inside(recorder, wrap):
     wide = {"open": [1, 2, 3, 4, 5, 6, 7, 8, 9], "roll": 3}
