@@ -144,9 +144,9 @@ def configure(
 ) -> Config:
     """Return the configuration of a run by the presets.
 
-    The settings are those of the variant or, without one, of the preset whose budget is nearest in ratio. For a smaller
-    budget they shrink, see SHRINKING. The run makes as many whole rollouts as the budget allows, and at least one. With
-    the budget of the preset it also finishes the last rollout, as published runs did.
+    The settings are those of the variant or, without one, of the largest preset within the budget. For a budget below
+    that of the preset they shrink, see SHRINKING. The run makes as many whole rollouts as the budget allows, and at
+    least one. With the budget of the preset it also finishes the last rollout, as published runs did.
 
     Args:
         algorithm: one of `agents.registry.LEARNERS`.
@@ -172,7 +172,7 @@ def configure(
     if steps is None or variant != STANDARD:
         preset = read_preset(algorithm, task, variant)
     else:
-        preset = _nearest_preset(algorithm, task, steps)
+        preset = _largest_preset(algorithm, task, steps)
     preset_steps = preset.pop("steps", None)
     checked_settings = make_settings(algorithm, {**preset, **changes})
     config = _one_line(
@@ -243,11 +243,12 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     return {name: entry for part in parts for name, entry in part.items() if not isinstance(entry, dict)}
 
 
-def _nearest_preset(algorithm: str, task: str | None, steps: int) -> dict[str, Any]:
-    """Return the preset whose steps are nearest in ratio, QUICK left out."""
+def _largest_preset(algorithm: str, task: str | None, budget: int) -> dict[str, Any]:
+    """Return the preset with the most steps within a budget, or that with the fewest; QUICK is left out."""
     variants = [STANDARD, *_read_tables(FILE).get(STEPS_OF_VARIANTS, {})]
     presets = [read_preset(algorithm, task, variant) for variant in variants if variant != QUICK]
-    return min(presets, key=lambda preset: abs(math.log(preset.get("steps", math.inf) / steps)))
+    steps = [preset.get("steps", math.inf) for preset in presets]
+    return presets[steps.index(max((each for each in steps if each <= budget), default=min(steps)))]
 
 
 def _within_budget(config: Config, ratio: float, fixed: Iterable[str]) -> Config:

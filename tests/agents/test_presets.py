@@ -216,8 +216,8 @@ def test_settings_follow_the_budget(tables):
         "learning_rate = 0.25\nepochs = 3\n[ppo.quick]\nepochs = 1\n[ppo.small]\nepochs = 2\n"
     )
     presets._read_tables.cache_clear()
-    assert at(3000) == (2, 8, 4, 4, 0.25, 2976)  # nearer to 1000 than to 10000
-    assert at(3200)[0] == 3
+    assert at(9999) == (2, 8, 4, 4, 0.25, 9984)
+    assert at(10_000)[0] == 3
     assert at(250) == (2, 2, 4, 2, 0.125, 248)  # a quarter of everything, and a half of what follows the square root
     assert at(250, "quick") == (1, 2, 4, 2, 0.125, 248)
     assert at(250, num_envs=64, learning_rate=1.0) == (2, 64, 3, 2, 1.0, 192)
