@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from copy import deepcopy
 from typing import Any
 
-# Modules whose wrappers change no position, action or end of a turn.
+# Modules whose wrappers leave positions, actions and ends of turns as they are. TimeLimit is among them: see
+# `stb_gym.trial.check_wrappers`.
 KNOWN_MODULES = (
     "gymnasium.vector.",
     "gymnasium.wrappers.common",
@@ -106,8 +107,9 @@ def _copy(layer: Any, copies: dict[int, Any]) -> None:
     # Not `deepcopy(layer)`: wrappers of stable-baselines3 look its methods up in what they wrap, without end.
     copy = object.__new__(type(layer))
     copies[id(layer)] = copy
-    of_class = vars(layer).get("class_attributes")  # of stable-baselines3's wrappers; cannot be copied
-    copies[id(of_class)] = of_class
-    vars(copy).update(deepcopy(vars(layer), copies))
+    attributes = vars(layer)
+    if "class_attributes" in attributes:  # of stable-baselines3's wrappers: it cannot be copied, and may be shared
+        copies[id(attributes["class_attributes"])] = attributes["class_attributes"]
+    vars(copy).update(deepcopy(attributes, copies))
     if is_normalising(copy):
         copy.training = copy.norm_reward = False

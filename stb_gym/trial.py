@@ -1,7 +1,7 @@
 """Try out wrappers: play a copy of an environment beside plain twins of what is inside it, and compare.
 
-After each step, the twin repeats it without wrappers from a snapshot. What a wrapper does rarely, in less than one
-of 500 steps, may not occur.
+After each step, the twin repeats it without wrappers from a snapshot. A change that a wrapper makes in less than one of
+500 steps may not occur.
 """
 
 import time
@@ -32,7 +32,7 @@ class Shown(NamedTuple):
     Attributes:
         plain: [B, O] observations without wrappers.
         masks: [B, A] the legal actions.
-        observation: what the wrappers made of them: [B, ...]; of a single environment without the first dimension.
+        observation: [B, ...] observations with wrappers; of a single environment without the first dimension.
         goes_on: [B] whether each turn goes on.
     """
 
@@ -49,7 +49,7 @@ class Trial:
     Attributes:
         name: the name of the outermost wrapper that was tried.
         is_single: whether the environment is a single one.
-        change: what they change about the turns; "" if nothing.
+        change: what the wrappers change about the turns; "" if nothing.
         shown: what agents saw.
         returns: the sums of the rewards of each turn, without and with wrappers.
     """
@@ -238,8 +238,8 @@ class _Play:
             observation, rewards, over, infos = self._env.step(actions)
             none = np.zeros(self.masks.shape[1])
             masks = np.array([info.get("action_mask", none) for info in infos])
-            told = np.array(["action_mask" in info for info in infos]) & ~over  # else of the turn that is over
-            return observation, rewards, over, {"action_mask": masks, "_action_mask": told}
+            has_mask = np.array(["action_mask" in info for info in infos]) & ~over  # else of the turn that is over
+            return observation, rewards, over, {"action_mask": masks, "_action_mask": has_mask}
         given = int(actions[0]) if self.is_single else actions
         observation, rewards, terminated, truncated, info = self._env.step(given)
         over = np.logical_or(terminated, truncated)

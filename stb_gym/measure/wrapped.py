@@ -104,13 +104,17 @@ class AgentView:
         if actions is not None and not (isinstance(actions, gym.spaces.Discrete) and actions.n == allowed):
             raise ValueError(f"{self.game} has {allowed} actions, but the agent chooses from {quoted(actions)}")
         if observations is not None:
-            for entries, named in ((attrgetter("shape"), ""), (_bounds, "numbers ")):
-                expected, shown = map_entries(entries, observations), map_entries(entries, self.space)
-                if expected != shown:
-                    raise ValueError(
-                        f"the agent observes {named}{quoted(expected)}, but the meter shows {quoted(shown)}: make the "
-                        "meter with the agent's environment"
-                    )
+            expected, shown = (map_entries(attrgetter("shape"), space) for space in (observations, self.space))
+            if expected != shown:
+                raise ValueError(
+                    f"the agent observes {expected}, but the meter shows {shown}: make the meter with the agent's "
+                    "environment"
+                )
+            if map_entries(_bounds, observations) != map_entries(_bounds, self.space):
+                raise ValueError(
+                    "the agent observes numbers with other bounds than the meter shows: make the meter with the "
+                    "agent's environment"
+                )
         normalising = getattr(model, "get_vec_normalize_env", lambda: None)()
         is_normalised = normalising is not None and getattr(normalising, "norm_obs", True)
         if is_normalised and not any(map(is_normalising, self._wrappers)):
