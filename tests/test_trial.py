@@ -93,7 +93,7 @@ CHANGING = [wrapper for changing in CHANGES.values() for wrapper in changing if 
 ANY = [*HARMLESS, *CHANGING, *OF_LIBRARIES, Cheat, Negative, Noisy, Opposite, Hurried]
 REFUSED = re.compile(
     r"changes (the|what|when|where) .*RecordRegret|changes the rewards: name|truncates it after|"
-    r"until its update_running_mean is False: record"
+    r"shows may depend on more than the position(| until its update_running_mean is False): record"
 )
 
 
