@@ -1,0 +1,9 @@
+"""Exact unit tests for reinforcement-learning code: is your learner right?
+
+Each check takes a piece of your code, runs it on data whose right answer is known, and returns a `CheckResult`. It is
+true if the check passed; printed, it says how far off the code is, where, and which faults look like this.
+"""
+
+from stb_gym.check.results import Case, CheckResult
+
+__all__ = ["Case", "CheckResult"]

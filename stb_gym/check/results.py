@@ -1,0 +1,113 @@
+"""The result of a check: whether it passed, how far off the code is and where, and which faults look like this."""
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from stb_gym.messages import in_lines
+
+WIDTH = 100  # characters of a line of a report
+
+
+@dataclass(frozen=True)
+class Case:
+    """One of the situations in which a check ran the code.
+
+    Attributes:
+        name: the situation in words, such as "time limit, discount 0.9, lambda 0.95".
+        error: the greatest difference from the exact answer, in the unit of the check.
+        tolerance: the greatest error that passes.
+        where: where the error is greatest, in words; "" if nothing differs.
+        skipped: why the case does not apply; "" if it was run.
+    """
+
+    name: str
+    error: float = 0.0
+    tolerance: float = 0.0
+    where: str = ""
+    skipped: str = ""
+
+    @property
+    def passed(self) -> bool:
+        """Whether the error is within the tolerance; NaN is not."""
+        return self.error <= self.tolerance
+
+
+@dataclass(frozen=True, repr=False)
+class CheckResult:
+    """What a check found. It is true if the check passed, so a test is `assert check.advantages(my_gae)`.
+
+    Attributes:
+        id: the name of the check, such as "advantages".
+        cases: the situations in which the code ran.
+        likely: faults that look like this, most likely first; () if the check passed.
+        remedy: what to do; "" if the check passed.
+        versions: the versions of the libraries that took part, such as {"stable-baselines3": "2.9.0"}.
+    """
+
+    id: str
+    cases: tuple[Case, ...]
+    likely: tuple[str, ...] = ()
+    remedy: str = ""
+    versions: dict[str, str] | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether all cases passed."""
+        return all(case.passed for case in self.cases)
+
+    @property
+    def worst(self) -> Case:
+        """The case whose error is greatest in tolerances."""
+        return max(self.cases, key=lambda case: (not case.passed, case.error / max(case.tolerance, 1e-300)))
+
+    @property
+    def error(self) -> float:
+        """The greatest error of all cases."""
+        return self.worst.error
+
+    @property
+    def where(self) -> str:
+        """Where the error is greatest, in words; "" if nothing differs."""
+        return self.worst.where
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __repr__(self) -> str:
+        return "\n".join(self._lines())
+
+    def _lines(self) -> Iterator[str]:
+        failed = [case for case in self.cases if not case.passed]
+        run = [case for case in self.cases if not case.skipped]
+        skipped = [case for case in self.cases if case.skipped]
+        if self.passed:
+            error = max((case.error for case in run), default=0.0)
+            yield f"{self.id} passed: {len(run)} cases, greatest error {error:.1e}"
+        else:
+            yield f"{self.id} FAILED in {len(failed)} of {len(run)} cases"
+            worst = self.worst
+            yield from in_lines(f"  worst: {worst.name}, error {worst.error:.3g}", WIDTH)
+            for title, text in (("where", worst.where), ("likely", "; or ".join(self.likely)), ("try", self.remedy)):
+                if text:
+                    first, *others = in_lines(f"{title}: {text}", WIDTH - 2)
+                    yield from (f"  {first}", *(f"    {line}" for line in others))
+            for case in failed[:12]:
+                yield f"  failed: {case.name} ({case.error:.3g})"
+        for case in skipped:
+            yield f"  skipped: {case.name} ({case.skipped})"
+        if self.versions:
+            yield "  with " + ", ".join(f"{name} {version}" for name, version in self.versions.items())
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result by name, ready for JSON."""
+        return {
+            "id": self.id,
+            "passed": self.passed,
+            "error": self.error,
+            "where": self.where,
+            "likely": list(self.likely),
+            "remedy": self.remedy,
+            "versions": self.versions or {},
+            "cases": [asdict(case) | {"passed": case.passed} for case in self.cases],
+        }
