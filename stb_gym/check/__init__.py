@@ -4,6 +4,8 @@ Each check takes a piece of your code, runs it on data whose right answer is kno
 true if the check passed; printed, it says how far off the code is, where, and which faults look like this.
 """
 
+from stb_gym.check.batches import Batch
+from stb_gym.check.formulas import advantages, q_targets, returns
 from stb_gym.check.results import Case, CheckResult
 
-__all__ = ["Case", "CheckResult"]
+__all__ = ["Batch", "Case", "CheckResult", "advantages", "q_targets", "returns"]

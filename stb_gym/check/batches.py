@@ -1,0 +1,111 @@
+"""What a check gives to the code under test, and how its answer is read."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import FloatArray
+from stb_gym.messages import quoted, reason
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Steps of streams of turns, back to back: T steps of B environments.
+
+    Arrays are [T, B] or, in a layout of one stream, [T]; those of actions have another axis. Numbers that no right code
+    reads are wild: next values after the end of a turn, values of illegal actions, last values where the last step ends
+    a turn.
+
+    Attributes:
+        reward: the reward of each step.
+        terminated: True where the turn ends.
+        truncated: True where a time limit cuts a turn that is not over: the value of the next state counts.
+        discount: the discount of a step.
+        value: the critic's value of the state in which the step begins.
+        next_value: its value of the state that the step leads to, before any reset.
+        last_value: [B] its value of the state that follows the last step.
+        lam: lambda of generalised advantage estimation, of returns, or of V-trace.
+        ratio: the probability of the action under the policy, divided by that under the one that played.
+        num_steps: n of n-step returns.
+        next_q: [..., A] action values at the state that the step leads to, by the network that evaluates.
+        next_q_online: [..., A] the same by the network that selects the action of double Q-learning.
+        next_mask: [..., A] True where an action is legal there.
+        next_policy: [..., A] the probability of each action there.
+        support: [N] the values of a categorical distribution.
+        next_distribution: [..., A, N] its probabilities, or N quantiles, for every action.
+    """
+
+    reward: Any
+    terminated: Any
+    truncated: Any
+    discount: float
+    value: Any = None
+    next_value: Any = None
+    last_value: Any = None
+    lam: float = 1.0
+    ratio: Any = None
+    num_steps: int = 1
+    next_q: Any = None
+    next_q_online: Any = None
+    next_mask: Any = None
+    next_policy: Any = None
+    support: Any = None
+    next_distribution: Any = None
+
+    @property
+    def done(self) -> Any:
+        """True where the turn ends or is cut."""
+        return self.terminated | self.truncated
+
+    def map(self, convert: Callable[[Any], Any]) -> "Batch":
+        """Return a batch with each array converted, such as `batch.map(torch.as_tensor)`."""
+        return replace(self, **{name: convert(array) for name, array in self._arrays().items()})
+
+    def column(self, number: int) -> "Batch":
+        """Return one stream of the batch, as arrays [T] with a number as the last value."""
+        return self.map(lambda array: array[number] if array.ndim == 1 else array[:, number])
+
+    def _arrays(self) -> dict[str, NDArray[Any]]:
+        present = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in present.items() if isinstance(value, np.ndarray)}
+
+
+def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) -> FloatArray:
+    """Return what the code under test answers for a copy of a batch, as float64.
+
+    Args:
+        function: the code under test.
+        batch: its argument.
+        shape: the shape that the answer must have.
+
+    Raises:
+        TypeError: if the code fails on a batch, or returns no array of numbers.
+        ValueError: if the answer has another shape, or the code changed the batch.
+    """
+    name = getattr(function, "__name__", type(function).__name__)
+    given = batch.map(np.copy)
+    try:
+        answer = function(given)
+    except Exception as error:
+        raise TypeError(
+            f"{name} raised {type(error).__name__} for {_described(batch)}: {quoted(reason(error), 90)}"
+        ) from error
+    for field, array in batch._arrays().items():
+        if not np.array_equal(array, getattr(given, field), equal_nan=array.dtype.kind == "f"):
+            raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
+    if isinstance(answer, tuple | dict) or answer is None:
+        kind = "a tuple" if isinstance(answer, tuple) else type(answer).__name__
+        raise TypeError(f"{name} must return one array of shape {shape}, not {kind}: wrap it in a lambda")
+    array = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(f"{name} must return numbers, not {quoted(answer)}")
+    if array.shape != shape:
+        raise ValueError(f"{name} must return shape {shape}, as batch.reward has, not {array.shape}")
+    return array.astype(np.float64)
+
+
+def _described(batch: Batch) -> str:
+    return f"a batch of shape {batch.reward.shape}"

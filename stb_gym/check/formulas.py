@@ -1,0 +1,380 @@
+"""Check advantages, returns and targets of Q-learning: their mean for every state and action is known exactly."""
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray
+from stb_gym.check import faults
+from stb_gym.check.batches import Batch, ask
+from stb_gym.check.results import Case, CheckResult
+from stb_gym.check.trajectories import Steps, random_process, streams, turns
+from stb_gym.checks import check_choice, check_integer
+from stb_gym.games import ShutTheBox
+
+GAME = ShutTheBox(tiles=5, dice=2)  # 3,103 turns
+SMALL_GAME = ShutTheBox(tiles=4, dice=1, faces=4)  # few enough throws to enumerate streams of several turns
+LENGTH, ALONE = 3, 2  # steps of a stream, and of one that comes alone, as there are too many longer ones to ask for
+LIMIT = 2  # moves
+WILD = 50.0  # numbers that no right code reads are this large
+SPREAD = 3.0  # standard deviation of the errors of a wrong critic
+TOLERANCE = 1e-5  # of the largest mean: more than the rounding of single precision, and less than faults change
+REMEDY = "compute the step above by hand: its rewards, its end flags and the values that it uses"
+LAYOUTS = ("both", "T", "TB", "BT")
+ADVANTAGES = ("gae", "lambda-return", "n-step", "v-trace", "v-trace-advantage")
+TARGETS = {
+    "greedy": "the next value is the greatest one of the network that evaluates",
+    "double": "the next value is that of the network that evaluates, for the action that the other selects",
+    "expected": "the next value is the mean over the policy",
+}
+
+
+@dataclass(frozen=True)
+class Situation:
+    """Steps, the batch that shows them, and the exact mean of the right answer.
+
+    Attributes:
+        name: the situation in words.
+        steps: the steps.
+        batch: what the code under test receives.
+        exact: [longest + 1, P] the exact mean for each number of steps left and each pair.
+    """
+
+    name: str
+    steps: Steps
+    batch: Batch
+    exact: FloatArray
+
+
+@checked
+def advantages(
+    function: Callable[[Batch], Any],
+    *,
+    kind: str = "gae",
+    lam: Iterable[float] = (0.0, 0.5, 0.95, 1.0),
+    discount: Iterable[float] = (1.0, 0.9),
+    num_steps: int = 3,
+    layout: str = "both",
+) -> CheckResult:
+    """Check an estimator of advantages, or of returns that bootstrap from a critic.
+
+    The critic is wrong everywhere and moves have rewards, so that each part of the formula matters. All turns of a
+    small game, with and without a time limit, and all streams of several steps are enumerated with their probabilities.
+    The mean answer for each state and action is compared with the one that backups over the tables of the game give.
+
+    Args:
+        function: takes a `Batch` and returns numbers in the shape of `batch.reward`.
+        kind: "gae", generalised advantage estimation (Schulman et al., "High-dimensional continuous control using
+            generalized advantage estimation", 2016); "lambda-return", the same plus the value; "n-step", the advantage
+            over `batch.num_steps` steps; "v-trace", the targets of Espeholt et al. ("IMPALA", 2018) with both ratios
+            clipped at 1, or "v-trace-advantage", the advantage of their policy gradient.
+        lam: the values of lambda to try; n-step advantages have none.
+        discount: the discounts to try.
+        num_steps: n of n-step advantages.
+        layout: shapes to try: "T" streams one at a time, "TB" or "BT" many at a time, "both" for "T" and "TB".
+
+    Returns:
+        The result; its errors are in the unit of rewards.
+
+    Raises:
+        TypeError: if the function fails, or returns no numbers.
+        ValueError: if it returns another shape or changes its batch, or an argument is not allowed.
+
+    Example:
+        >>> import numpy as np
+        >>> from stb_gym import check
+        >>> def gae(batch):
+        ...     advantage, last = np.zeros(batch.reward.shape), 0.0
+        ...     next_value = np.where(batch.terminated, 0, batch.next_value)
+        ...     delta = batch.reward + batch.discount * next_value - batch.value
+        ...     for t in reversed(range(len(delta))):
+        ...         last = delta[t] + batch.discount * batch.lam * ~batch.done[t] * last
+        ...         advantage[t] = last
+        ...     return advantage
+        >>> result = check.advantages(gae)
+        >>> result.passed, result.error < 1e-12
+        (True, True)
+    """
+    check_choice("kind", kind, ADVANTAGES)
+    check_integer("num_steps", num_steps, 1, 100)
+    lams = (1.0,) if kind == "n-step" else tuple(lam)
+
+    def situations() -> Iterator[Situation]:
+        for name, steps in _situations(discount, layout):
+            for each in lams:
+                yield _with_critic(
+                    kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, each, num_steps
+                )
+
+    wrong = faults.V_TRACE if kind.startswith("v-trace") else faults.N_STEP if kind == "n-step" else faults.GAE
+    if kind in ("lambda-return", "v-trace"):
+        wrong = faults.plus_value(wrong)
+    return judge("advantages", function, situations(), wrong, layout)
+
+
+@checked
+def returns(
+    function: Callable[[Batch], Any],
+    *,
+    discount: Iterable[float] = (1.0, 0.9),
+    layout: str = "both",
+) -> CheckResult:
+    """Check returns: the discounted sum of the rewards from each step to the end of its turn.
+
+    Where a time limit or the end of a stream cuts a turn, the return is that of the steps before.
+
+    Args:
+        function: takes a `Batch` and returns numbers in the shape of `batch.reward`.
+        discount: the discounts to try.
+        layout: see `advantages`.
+
+    Returns:
+        The result; its errors are in the unit of rewards.
+
+    Raises:
+        TypeError: as `advantages` does.
+        ValueError: as `advantages` does.
+
+    Example:
+        >>> from stb_gym import check
+        >>> def sums(batch):
+        ...     return batch.reward[::-1].cumsum(axis=0)[::-1]
+        >>> check.returns(sums, discount=[1.0]).likely
+        ('sums go on over the ends of turns',)
+    """
+
+    def situations() -> Iterator[Situation]:
+        for name, steps in _situations(discount, layout):
+            process = steps.process
+            batch = Batch(steps.reward, steps.terminated, steps.truncated, process.discount)
+            yield Situation(name, steps, batch, process.look_ahead(process.reward, 1.0, int(steps.steps_left.max())))
+
+    return judge("returns", function, situations(), faults.RETURNS, layout)
+
+
+@checked
+def q_targets(
+    function: Callable[[Batch], Any],
+    *,
+    kind: str = "greedy",
+    discount: Iterable[float] = (1.0, 0.9),
+    num_steps: int = 1,
+    masked: bool = True,
+    layout: str = "T",
+) -> CheckResult:
+    """Check the targets of Q-learning and its relatives.
+
+    Action values are random. Those of illegal actions, and of states after the end of a turn, are wild. The mean target
+    of each state and action is compared with the Bellman backup over the tables of the game.
+
+    Args:
+        function: takes a `Batch` and returns targets in the shape of `batch.reward`.
+        kind: "greedy", the greatest of `batch.next_q`; "double", the value in `batch.next_q` of the action with the
+            greatest of `batch.next_q_online` (van Hasselt et al., "Deep reinforcement learning with double Q-learning",
+            2016); "expected", the mean of `batch.next_q` over `batch.next_policy`.
+        discount: the discounts to try.
+        num_steps: n of n-step targets, `batch.num_steps`, which follow the policy that played. The steps of a stream
+            are in order.
+        masked: whether only legal actions count; if not, values of illegal actions are like others.
+        layout: see `advantages`.
+
+    Returns:
+        The result; its errors are in the unit of rewards.
+
+    Raises:
+        TypeError: as `advantages` does.
+        ValueError: as `advantages` does.
+
+    Example:
+        >>> import numpy as np
+        >>> from stb_gym import check
+        >>> def target(batch):
+        ...     best = np.where(batch.next_mask, batch.next_q, -np.inf).max(axis=-1)
+        ...     return batch.reward + batch.discount * np.where(batch.terminated, 0, best)
+        >>> check.q_targets(target).passed
+        True
+        >>> def unmasked(batch):
+        ...     return batch.reward + batch.discount * ~batch.terminated * batch.next_q.max(axis=-1)
+        >>> check.q_targets(unmasked).likely
+        ('the next value is the greatest one over illegal actions, too',)
+    """
+    check_choice("kind", kind, list(TARGETS))
+    check_integer("num_steps", num_steps, 1, 100)
+
+    def situations() -> Iterator[Situation]:
+        for name, steps in _situations(discount, layout, in_streams=num_steps > 1 or layout != "T"):
+            yield _with_action_values(kind, name, steps, num_steps, masked)
+
+    return judge("q_targets", function, situations(), faults.targets(TARGETS[kind]), layout)
+
+
+def _situations(discounts: Iterable[float], layout: str, in_streams: bool = True) -> Iterator[tuple[str, Steps]]:
+    """Yield the steps of all situations, and what is special about them in words."""
+    check_choice("layout", layout, LAYOUTS)
+    for discount in discounts:
+        if not 0 < discount <= 1:
+            raise ValueError(f"a discount is more than 0 and at most 1, not {discount}")
+        process, small = (random_process(game, discount, seed=0) for game in (GAME, SMALL_GAME))
+        yield f"whole turns, discount {discount:g}", turns(process)
+        yield f"turns with a time limit, discount {discount:g}", turns(process, LIMIT)
+        if in_streams:
+            length = ALONE if layout == "T" else LENGTH
+            yield f"streams cut in the middle of a turn, discount {discount:g}", streams(small, length)
+            yield f"streams with a time limit, discount {discount:g}", streams(small, length, LIMIT)
+
+
+def _wild(draws: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
+    return WILD + SPREAD * draws.normal(size=shape)
+
+
+def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int) -> Situation:
+    """Return a situation with a wrong critic."""
+    draws = np.random.default_rng(0)
+    process, tables = steps.process, steps.process.tables
+    critic = process.value + SPREAD * draws.normal(size=tables.num_states)
+    ratio = np.exp(draws.normal(size=len(process.policy)))
+    ratio /= tables.at_pairs(process.mean_at_states(ratio))
+    next_value = np.where(steps.terminated, _wild(draws, steps.pair.shape), critic[steps.next_state])
+    goes_on = ~(steps.terminated | steps.truncated)[-1]
+    batch = Batch(
+        steps.reward,
+        steps.terminated,
+        steps.truncated,
+        process.discount,
+        value=critic[steps.state],
+        next_value=next_value,
+        last_value=np.where(goes_on, next_value[-1], _wild(draws, goes_on.shape)),
+        lam=lam,
+        ratio=ratio[steps.pair],
+        num_steps=num_steps,
+    )
+    value = tables.at_pairs(critic)
+    error = process.backup(critic) - value
+    longest = int(steps.steps_left.max())
+    if kind == "n-step":
+        exact = _windows(process.look_ahead(error, 1.0, longest), num_steps)
+    elif kind.startswith("v-trace"):
+        weight = np.minimum(ratio, 1.0)
+        corrections = process.look_ahead(weight * error, lam * weight, longest)
+        exact = value + corrections
+        if kind == "v-trace-advantage":
+            at_next = [process.next_mean(process.mean_at_states(row)) for row in corrections[:-1]]
+            exact = np.array([np.zeros(len(error)), *(weight * (error + each) for each in at_next)])
+    else:
+        exact = process.look_ahead(error, lam, longest) + (value if kind == "lambda-return" else 0)
+    return Situation(name, steps, batch, exact)
+
+
+def _windows(sums: FloatArray, num_steps: int) -> FloatArray:
+    """Return [longest + 1, P] sums over at most n steps."""
+    return sums[np.minimum(np.arange(len(sums)), num_steps)]
+
+
+def _with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
+    """Return a situation with random action values."""
+    draws = np.random.default_rng(0)
+    process, tables = steps.process, steps.process.tables
+    shape = tables.legal.shape
+    allowed = tables.legal if masked else np.ones(shape, np.bool_)
+    q, online = (np.where(allowed, SPREAD * draws.normal(size=shape), _wild(draws, shape)) for _ in range(2))
+    preference = np.where(allowed | ~allowed.any(axis=1, keepdims=True), np.exp(draws.normal(size=shape)), 0.0)
+    shares = preference / preference.sum(axis=1, keepdims=True)
+    legal = np.where(allowed, q, -np.inf)
+    if kind == "greedy":
+        value = legal.max(axis=1)
+    elif kind == "double":
+        value = legal[np.arange(len(q)), np.where(allowed, online, -np.inf).argmax(axis=1)]
+    else:
+        value = (shares * np.where(allowed, q, 0)).sum(axis=1)
+    value = np.where(process.is_over, 0, value)
+    at_next = steps.next_state
+    ends = steps.terminated[..., None]
+    batch = Batch(
+        steps.reward,
+        steps.terminated,
+        steps.truncated,
+        process.discount,
+        num_steps=num_steps,
+        next_q=np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), q[at_next]),
+        next_q_online=np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), online[at_next]),
+        next_mask=ends | allowed[at_next],
+        next_policy=shares[at_next],
+    )
+    error = process.backup(value) - tables.at_pairs(value)
+    sums = process.look_ahead(error, 1.0, int(steps.steps_left.max()))
+    return Situation(name, steps, batch, tables.at_pairs(value) + _windows(sums, num_steps))
+
+
+def judge(
+    check: str,
+    function: Callable[[Batch], Any],
+    situations: Iterable[Situation],
+    wrong: faults.Faults,
+    layout: str,
+) -> CheckResult:
+    """Compare the mean answers of a function with the exact ones, and name the faults that would explain them.
+
+    Args:
+        check: the name of the check.
+        function: the code under test.
+        situations: where to try it.
+        wrong: wrong versions of the formula.
+        layout: how to present the steps.
+    """
+    cases = []
+    explains = dict.fromkeys(wrong, True)
+    for situation in situations:
+        answers = _answers(function, situation.batch, layout)
+        mean, weight = situation.steps.mean(answers)
+        differs = np.where(weight > 0, abs(mean - situation.exact), 0)
+        worst = np.unravel_index(np.argmax(np.where(np.isnan(differs), np.inf, differs)), differs.shape)
+        tolerance = TOLERANCE * float(abs(situation.exact).max())
+        case = Case(situation.name, float(differs[worst]), tolerance, _where(situation, mean, *map(int, worst)))
+        cases.append(case)
+        if not case.passed:
+            for name in [name for name, possible in explains.items() if possible]:
+                off = abs(np.broadcast_to(wrong[name](situation.batch), answers.shape) - answers)
+                explains[name] = bool(off.max() <= tolerance)
+    passed = all(case.passed for case in cases)
+    likely = () if passed else tuple(name for name, possible in explains.items() if possible)
+    return CheckResult(check, tuple(cases), likely or _by_pattern(cases), "" if passed else REMEDY)
+
+
+def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> FloatArray:
+    """Return [T, B] the answers for a batch in some layout."""
+    length, width = batch.reward.shape
+    if layout == "T" or (layout == "both" and width == 1):
+        return np.stack([ask(function, batch.column(number), (length,)) for number in range(width)], axis=1)
+    if layout == "BT":
+        across = batch.map(lambda array: array if array.ndim == 1 else array.swapaxes(0, 1))
+        return ask(function, across, (width, length)).T
+    return ask(function, batch, (length, width))
+
+
+def _where(situation: Situation, mean: NDArray[Any], steps_left: int, pair: int) -> str:
+    """Return a step and its mean in words."""
+    tables = situation.steps.process.tables
+    state = tables.describe_state(int(tables.pair_state[pair]))
+    left = f"{steps_left} step{'s' * (steps_left > 1)}"
+    last = f", at most {left} before the cut" if "whole" not in situation.name else ""
+    return (
+        f"{state}, {tables.describe_move(pair)}{last}: the mean is {mean[steps_left, pair]:.6g}, "
+        f"exactly {situation.exact[steps_left, pair]:.6g}"
+    )
+
+
+def _by_pattern(cases: list[Case]) -> tuple[str, ...]:
+    """Return what the names of failed and passed cases have in common, in words."""
+    failed, passed = ([case.name for case in cases if case.passed == wanted] for wanted in (False, True))
+    hints = {
+        "time limit": "only where a time limit cuts turns: look at truncation, and at what follows it",
+        "streams": "only where streams are cut or many: look at the last value, and at the axes",
+        "discount 0.9": "only with a discount below 1",
+        "lambda 0": "only with lambda below 1",
+    }
+    found = (hint for words, hint in hints.items() if all(words in name for name in failed) and passed)
+    return tuple(found) if failed else ()

@@ -1,0 +1,230 @@
+"""All that can happen in a small game under a stochastic policy, with its probability, so that means have no noise.
+
+A stream is what one environment produces: turns back to back, cut after some steps. An estimator of advantages or
+targets looks ahead from a step until its turn ends, until a time limit cuts the turn, or until the stream is cut. The
+mean of what it returns for a state and an action is therefore a matter of the process alone and of the number of steps
+to the next cut, `steps_left`. `Process` computes it from the tables of the game by one backup a step.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import FloatArray, IntArray, cached_arrays
+from stb_gym.games import Game
+from stb_gym.solver import compile_game
+from stb_gym.solver.tables import TurnTables
+
+SPREAD = 3.0  # standard deviation of the errors of a wrong critic
+
+
+@dataclass(frozen=True, eq=False)
+class Process:
+    """A game with rewards on moves, a discount and a stochastic policy.
+
+    A step gives `move_reward` of its pair and, if the turn ends, `final_reward` of the afterstate.
+
+    Attributes:
+        tables: the arrays of the game: S states, P pairs, Y afterstates.
+        discount: the factor of the value of the next state.
+        move_reward: [P] the reward of each pair.
+        final_reward: [Y] the reward of a turn that ends at the afterstate.
+        policy: [P] the probability of each pair at its state.
+    """
+
+    tables: TurnTables
+    discount: float
+    move_reward: FloatArray
+    final_reward: FloatArray
+    policy: FloatArray
+
+    @cached_arrays
+    def is_over(self) -> NDArray[np.bool_]:
+        """[S] True where the turn is over."""
+        return self.tables.choices == 0
+
+    @cached_arrays
+    def reward(self) -> FloatArray:
+        """[P] the mean reward of the step that takes a pair."""
+        of_ends = np.where(self.is_over, self.final_reward[self.tables.state_origin], 0)
+        return self.move_reward + self._after_throw(of_ends)
+
+    @cached_arrays
+    def value(self) -> FloatArray:
+        """[S] the exact value of the policy, 0 where the turn is over."""
+        value = np.zeros(self.tables.num_states)
+        for _ in range(self.longest_turn):
+            value = self.mean_at_states(self.backup(value))
+        return value
+
+    @property
+    def longest_turn(self) -> int:
+        """A number of moves that no turn exceeds."""
+        return len(self.tables.levels)
+
+    def _after_throw(self, values: FloatArray) -> FloatArray:
+        """Return [P] the mean value [S] of the state that follows a pair."""
+        weighted = values * self.tables.state_probability
+        return self.tables.after_pairs(np.add.reduceat(weighted, self.tables.state_start[:-1]))
+
+    def next_mean(self, values: FloatArray) -> FloatArray:
+        """Return [P] the discounted mean value [S] of the state that follows a pair; 0 for turns that are over."""
+        return self.discount * self._after_throw(np.where(self.is_over, 0, values))
+
+    def backup(self, values: FloatArray) -> FloatArray:
+        """Return [P] the Bellman backup of values [S]: the mean reward of a step and the next mean value."""
+        return self.reward + self.next_mean(values)
+
+    def mean_at_states(self, values: FloatArray) -> FloatArray:
+        """Return [S] the mean over actions of values [P] under the policy."""
+        return self.tables.sum_at_states(self.policy * values)
+
+    def look_ahead(self, step: FloatArray, factor: FloatArray | float, longest: int) -> FloatArray:
+        """Return the mean of a sum that an estimator collects over 0, 1, 2 ... steps.
+
+        Args:
+            step: [P] the mean of what each step contributes.
+            factor: [P] or a number: how much of the sum of the next state is added, besides the discount.
+            longest: the greatest number of steps.
+
+        Returns:
+            [longest + 1, P] the sum, by the number of steps and the pair of the first one.
+        """
+        sums = [np.zeros(len(step))]
+        for _ in range(longest):
+            sums.append(step + factor * self.next_mean(self.mean_at_states(sums[-1])))
+        return np.array(sums)
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """Steps of weighted streams: T steps of each of B streams.
+
+    Attributes:
+        process: what happens.
+        pair: [T, B] the pair that each step takes.
+        next_state: [T, B] the state that it leads to; where the turn ends, its last state.
+        truncated: [T, B] True where a time limit cuts a turn that is not over.
+        steps_left: [T, B] how many steps are left, this one included, until a time limit or the end of the stream.
+        weight: [T, B] the probability of the turn, or of the stream.
+    """
+
+    process: Process
+    pair: IntArray
+    next_state: IntArray
+    truncated: NDArray[np.bool_]
+    steps_left: IntArray
+    weight: FloatArray
+
+    @property
+    def state(self) -> IntArray:
+        """[T, B] the state in which each step begins."""
+        return self.process.tables.pair_state[self.pair]
+
+    @property
+    def terminated(self) -> NDArray[np.bool_]:
+        """[T, B] True where the turn ends."""
+        return self.process.is_over[self.next_state]
+
+    @property
+    def reward(self) -> FloatArray:
+        """[T, B] the reward of each step."""
+        final = self.process.final_reward[self.process.tables.state_origin[self.next_state]]
+        return self.process.move_reward[self.pair] + np.where(self.terminated, final, 0)
+
+    def mean(self, answers: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the mean answer for each number of steps left and each pair, and the probability of both.
+
+        Args:
+            answers: [T, B] what an estimator returned.
+
+        Returns:
+            [longest + 1, P] means, 0 where a pair does not occur, and [longest + 1, P] probabilities.
+        """
+        num_pairs = len(self.process.policy)
+        size = (int(self.steps_left.max()) + 1) * num_pairs
+        key = (self.steps_left * num_pairs + self.pair).ravel()
+        weight = np.bincount(key, self.weight.ravel(), size).astype(np.float64)
+        total = np.bincount(key, (self.weight * answers).ravel(), size)
+        mean = np.divide(total, weight, out=np.zeros(size), where=weight > 0)
+        return mean.reshape(-1, num_pairs), weight.reshape(-1, num_pairs)
+
+
+def random_process(game: Game, discount: float, seed: int) -> Process:
+    """Return a process with random rewards on moves and a random policy."""
+    tables = compile_game(game)
+    draws = np.random.default_rng(seed)
+    preference = np.exp(draws.normal(size=len(tables.pair_state)))
+    return Process(
+        tables,
+        discount,
+        move_reward=draws.normal(size=len(preference)),
+        final_reward=game.sign * tables.final_score.astype(float),
+        policy=preference / tables.at_pairs(tables.sum_at_states(preference)),
+    )
+
+
+def turns(process: Process, limit: int | None = None, seed: int = 0) -> Steps:
+    """Return all turns back to back in one stream, B = 1, in random order.
+
+    Args:
+        process: what happens.
+        limit: the number of moves after which a turn is cut; None for no limit.
+        seed: of the order.
+    """
+    found = list(_continued(process, limit or process.longest_turn + 1, None, [], 1.0))
+    order = np.random.default_rng(seed).permutation(len(found))
+    rows = [(*row, found[number][1]) for number in order for row in found[number][0]]
+    return Steps(process, *(np.array(column)[:, None] for column in zip(*rows, strict=True)))
+
+
+def streams(process: Process, length: int, limit: int | None = None) -> Steps:
+    """Return all streams of some steps, each of which begins with a new turn and is cut after its last step.
+
+    Args:
+        process: what happens.
+        length: the number of steps of a stream, T.
+        limit: the number of moves after which a turn is cut; None for no limit.
+    """
+    found = list(_continued(process, limit or length + 1, length, [], 1.0))
+    columns = zip(*([(*row, weight) for row in rows] for rows, weight in found), strict=True)
+    by_step = [zip(*rows, strict=True) for rows in columns]
+    return Steps(process, *(np.array(column) for column in zip(*by_step, strict=True)))
+
+
+Row = tuple[int, int, bool, int]  # pair, next state, truncated, steps left
+
+
+def _continued(
+    process: Process, limit: int, length: int | None, begun: list[Row], probability: float
+) -> Iterator[tuple[list[Row], float]]:
+    """Yield all ways in which streams go on with a new turn: rows and their probability.
+
+    Args:
+        process: what happens.
+        limit: the number of moves after which a turn is cut.
+        length: the number of steps of a stream; None if it is one turn.
+        begun: the rows so far.
+        probability: their probability.
+    """
+    tables = process.tables
+
+    def moves_from(state: int, rows: list[Row], chance: float, moves: int) -> Iterator[tuple[list[Row], float]]:
+        for pair in tables.pairs_of(state):
+            left = min(limit - moves, np.inf if length is None else length - len(rows))
+            for next_state in tables.states_of(int(tables.pair_afterstate[pair])):
+                is_over = bool(process.is_over[next_state])
+                is_cut = moves + 1 == limit and not is_over
+                longer = [*rows, (pair, next_state, is_cut, int(left))]
+                reached = chance * process.policy[pair] * tables.state_probability[next_state]
+                if len(longer) == length or (length is None and (is_over or is_cut)):
+                    yield longer, reached
+                elif is_over or is_cut:
+                    yield from _continued(process, limit, length, longer, reached)
+                else:
+                    yield from moves_from(next_state, longer, reached, moves + 1)
+
+    for state in tables.states_of(tables.start):
+        yield from moves_from(state, begun, probability * tables.state_probability[state], 0)
