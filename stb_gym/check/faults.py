@@ -219,9 +219,6 @@ N_STEP: Faults = {
     ),
     "the discount is taken as 1": lambda batch: n_step(replace(batch, discount=1.0)),
     "truncation is treated as termination": lambda batch: n_step(batch, np.where(batch.done, 0, batch.next_value)),
-    "a truncated turn bootstraps from the first state of the next turn": lambda batch: n_step(
-        batch, np.where(batch.terminated, 0, next_row(batch.value, batch.last_value))
-    ),
     "a turn that ended bootstraps from the value of its last state": lambda batch: n_step(batch, batch.next_value),
     "the end of the data is treated as the end of a turn": lambda batch: n_step(
         batch, np.where(is_cut(batch), 0, bootstrapped(batch))
@@ -310,14 +307,22 @@ RULES: Faults = {
 }
 
 
-def targets(right: str) -> Faults:
-    """Return wrong targets, given the name of the right rule for the next value."""
+RIGHT_RULES = {
+    "greedy": "the next value is the greatest one of the network that evaluates",
+    "double": "the next value is that of the network that evaluates, for the action that the other selects",
+    "expected": "the next value is the mean over the policy",
+}
+
+
+def targets(kind: str) -> Faults:
+    """Return wrong targets of a kind of Q-learning."""
+    right = RIGHT_RULES[kind]
 
     def with_rule(rule: Callable[[Batch], Any], formula: Callable[[Batch], Any]) -> Callable[[Batch], Any]:
         return lambda batch: formula(replace(batch, next_value=rule(batch), value=np.zeros(batch.reward.shape)))
 
     by_rule = {name: with_rule(rule, n_step) for name, rule in RULES.items() if name != right}
-    by_formula = {name: with_rule(RULES[right], formula) for name, formula in N_STEP.items()}
+    by_formula = {name: with_rule(RULES[right], formula) for name, formula in N_STEP.items() if "value is" not in name}
     return by_rule | by_formula
 
 

@@ -1,0 +1,1 @@
+"""Tests of exact checks of learning code."""

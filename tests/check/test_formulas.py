@@ -1,13 +1,18 @@
 """Test checks of formulas: right estimators pass in every style, wrong ones fail and are named."""
 
+import json
+from dataclasses import replace
+
+import gymnasium as gym
 import numpy as np
 import pytest
 import torch
 from stable_baselines3.common.buffers import RolloutBuffer
-import gymnasium as gym
 
+import stb_gym
 from stb_gym import check
 from stb_gym.check import faults
+from stb_gym.check.trajectories import random_process, streams, turns
 
 
 def loop(batch):
@@ -69,3 +74,162 @@ RIGHT = {
 @pytest.mark.parametrize("kind", RIGHT)
 def test_other_estimators_pass(kind):
     assert check.advantages(RIGHT[kind], kind=kind, layout="TB")
+
+
+QUICK = {"lam": [0.9], "discount": [0.9], "layout": "TB"}
+
+
+@pytest.mark.parametrize("name", faults.GAE)
+def test_wrong_advantages_are_named(name):
+    result = check.advantages(faults.GAE[name], **QUICK)
+    assert not result
+    assert name in result.likely
+
+
+@pytest.mark.parametrize("name", faults.N_STEP)
+def test_wrong_windows_are_named(name):
+    result = check.advantages(faults.N_STEP[name], kind="n-step", **QUICK)
+    assert not result
+    assert name in result.likely
+
+
+@pytest.mark.parametrize("name", faults.V_TRACE)
+def test_wrong_corrections_are_named(name):
+    result = check.advantages(lambda batch: faults.V_TRACE[name](batch) + batch.value, kind="v-trace", **QUICK)
+    assert not result
+    assert name in result.likely
+
+
+@pytest.mark.parametrize("name", faults.RETURNS)
+def test_wrong_returns_are_named(name):
+    result = check.returns(faults.RETURNS[name], discount=[0.9], layout="TB")
+    assert not result
+    assert name in result.likely
+
+
+def target_of(kind):
+    """Return a function that gives targets of one step, as most loops compute them."""
+
+    def target(batch):
+        legal = np.where(batch.next_mask, batch.next_q, -np.inf)
+        if kind == "greedy":
+            value = legal.max(axis=-1)
+        elif kind == "double":
+            best = np.where(batch.next_mask, batch.next_q_online, -np.inf).argmax(axis=-1)
+            value = np.take_along_axis(batch.next_q, best[..., None], axis=-1)[..., 0]
+        else:
+            value = (batch.next_policy * batch.next_q).sum(axis=-1)
+        return batch.reward + batch.discount * np.where(batch.terminated, 0, value)
+
+    return target
+
+
+@pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
+def test_right_targets_pass(kind):
+    assert check.q_targets(target_of(kind), kind=kind)
+
+
+def test_right_targets_of_several_steps_pass():
+    def target(batch):
+        best = np.where(batch.next_mask, batch.next_q, -np.inf).max(axis=-1)
+        return faults.n_step(replace(batch, next_value=best, value=np.zeros(batch.reward.shape)))
+
+    assert check.q_targets(target, num_steps=3, layout="TB")
+    result = check.q_targets(target_of("greedy"), num_steps=3, layout="TB")
+    assert not result
+
+
+def test_targets_without_masks_take_all_actions():
+    def target(batch):
+        return batch.reward + batch.discount * np.where(batch.terminated, 0, batch.next_q.max(axis=-1))
+
+    assert check.q_targets(target, masked=False)
+    assert check.q_targets(target).likely == ("the next value is the greatest one over illegal actions, too",)
+
+
+@pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
+def test_wrong_targets_are_named(kind):
+    for name, fault in faults.targets(kind).items():
+        result = check.q_targets(fault, kind=kind, num_steps=3, layout="TB", discount=[0.9])
+        assert not result
+        assert name in result.likely
+
+
+def test_values_are_those_of_the_solver():
+    game = stb_gym.ShutTheBox(tiles=5)
+    random = random_process(game, 1.0, seed=3)
+    plain = replace(random, move_reward=np.zeros(len(random.policy)))
+    tables = plain.tables
+    probabilities = np.zeros(tables.legal.shape)
+    probabilities[tables.pair_state, tables.pair_action] = plain.policy
+    evaluated = stb_gym.evaluate(game, probabilities)
+    at_afterstates, at_states = evaluated.utilities
+    live = ~plain.is_over
+    np.testing.assert_allclose(plain.value[live], at_states[live], rtol=1e-13)
+    np.testing.assert_allclose(plain.backup(plain.value), tables.after_pairs(at_afterstates), rtol=1e-13)
+
+
+@pytest.mark.parametrize("discount", [1.0, 0.9])
+def test_mean_returns_are_the_values(discount):
+    process = random_process(stb_gym.ShutTheBox(tiles=4, dice=1), discount, seed=1)
+    steps = turns(process)
+    mean, weight = steps.mean(faults.looked_ahead(steps.reward, discount * ~steps.terminated))
+    exact = np.broadcast_to(process.backup(process.value), mean.shape)
+    np.testing.assert_allclose(mean[weight > 0], exact[weight > 0], rtol=1e-12)
+    assert {*np.flatnonzero(weight.any(axis=0))} == {*range(len(process.policy))}
+
+
+def test_probabilities_of_streams_sum_to_one():
+    process = random_process(stb_gym.ShutTheBox(tiles=4, dice=1, faces=4), 1.0, seed=0)
+    for steps in (streams(process, 3), streams(process, 3, limit=2)):
+        np.testing.assert_allclose(steps.weight.sum(axis=1), 1)
+    begins = turns(process).steps_left[:, 0] == process.longest_turn + 1
+    np.testing.assert_allclose(turns(process).weight[begins].sum(), 1)
+
+
+def in_place(batch):
+    batch.reward[:] = 0
+    return batch.reward
+
+
+MISTAKES = {
+    "in place": (in_place, ValueError, "in_place changed batch.reward in place: let it work on a copy"),
+    "pair": (lambda batch: (batch.reward, batch.value), TypeError, "must return one array of shape .*, not a tuple"),
+    "nothing": (lambda batch: None, TypeError, "must return one array of shape .*, not NoneType"),
+    "words": (lambda batch: "no", TypeError, "must return numbers, not 'no'"),
+    "shape": (lambda batch: batch.reward[:, None], ValueError, "must return shape .*, as batch.reward has, not "),
+    "error": (lambda batch: batch.rewards, TypeError, "raised AttributeError for a batch of shape .*rewards"),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_wrong_functions_are_refused_in_one_line(mistake):
+    function, kind, message = MISTAKES[mistake]
+    with pytest.raises(kind, match=message) as raised:
+        check.advantages(function)
+    assert "\n" not in str(raised.value)
+
+
+def test_wrong_arguments_are_refused():
+    with pytest.raises(ValueError, match=r"unknown kind 'gea': .*; did you mean gae\?"):
+        check.advantages(loop, kind="gea")
+    with pytest.raises(ValueError, match="a discount is more than 0 and at most 1, not"):
+        check.returns(loop, discount=[1.5])
+    with pytest.raises(ValueError, match="num_steps must be an integer from 1 to 100, not 0"):
+        check.q_targets(loop, num_steps=0)
+    with pytest.raises(ValueError, match="unknown layout"):
+        check.q_targets(loop, layout="B")
+
+
+def test_a_report_says_what_is_wrong_and_where():
+    result = check.advantages(lambda batch: -loop(batch), lam=[0.9], discount=[1.0])
+    report = repr(result)
+    assert report.startswith("advantages FAILED in 4 of 4 cases")
+    assert "likely: the sign is wrong" in report
+    assert "the mean is" in result.where
+    assert json.loads(json.dumps(result.summary()))["passed"] is False
+    assert repr(check.advantages(loop, lam=[0.9])).startswith("advantages passed: 8 cases, greatest error ")
+
+
+def test_a_value_that_is_not_a_number_fails():
+    assert not check.returns(lambda batch: np.full(batch.reward.shape, np.nan))
