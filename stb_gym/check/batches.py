@@ -66,7 +66,9 @@ class Batch:
 
     def column(self, number: int) -> "Batch":
         """Return one stream of the batch, as arrays [T] with a number as the last value."""
-        return self.map(lambda array: array[number] if array.ndim == 1 else array[:, number])
+        of_streams = replace(self, support=None)
+        column = of_streams.map(lambda array: array[number] if array.ndim == 1 else array[:, number])
+        return replace(column, support=self.support)
 
     def _arrays(self) -> dict[str, NDArray[Any]]:
         present = {field.name: getattr(self, field.name) for field in fields(self)}

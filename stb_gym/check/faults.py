@@ -316,7 +316,7 @@ RIGHT_RULES = {
 
 def targets(kind: str) -> Faults:
     """Return wrong targets of a kind of Q-learning."""
-    right = RIGHT_RULES[kind]
+    right = RIGHT_RULES.get(kind, RIGHT_RULES["greedy"])
 
     def with_rule(rule: Callable[[Batch], Any], formula: Callable[[Batch], Any]) -> Callable[[Batch], Any]:
         return lambda batch: formula(replace(batch, next_value=rule(batch), value=np.zeros(batch.reward.shape)))

@@ -26,7 +26,9 @@ TOLERANCE = 1e-5  # of the largest mean: more than the rounding of single precis
 REMEDY = "compute the step above by hand: its rewards, its end flags and the values that it uses"
 LAYOUTS = ("both", "T", "TB", "BT")
 ADVANTAGES = ("gae", "lambda-return", "n-step", "v-trace", "v-trace-advantage")
-TARGETS = ("greedy", "double", "expected")
+TARGETS = ("greedy", "double", "expected", "categorical", "quantile")
+ATOMS = np.arange(-30.0, 71.0)  # the support of categorical distributions
+QUANTILES = 5
 
 
 @dataclass(frozen=True)
@@ -171,7 +173,11 @@ def q_targets(
         function: takes a `Batch` and returns targets in the shape of `batch.reward`.
         kind: "greedy", the greatest of `batch.next_q`; "double", the value in `batch.next_q` of the action with the
             greatest of `batch.next_q_online` (van Hasselt et al., "Deep reinforcement learning with double Q-learning",
-            2016); "expected", the mean of `batch.next_q` over `batch.next_policy`.
+            2016); "expected", the mean of `batch.next_q` over `batch.next_policy`; "categorical", the probabilities
+            [..., N] of `batch.support` (Bellemare et al., "A distributional perspective on reinforcement learning",
+            2017), or "quantile", N quantiles (Dabney et al., "Distributional reinforcement learning with quantile
+            regression", 2018), for the action whose `batch.next_distribution` [..., A, N] has the greatest mean. Only
+            the means of their answers are compared.
         discount: the discounts to try.
         num_steps: n of n-step targets, `batch.num_steps`, which follow the policy that played. The steps of a stream
             are in order.
@@ -205,7 +211,7 @@ def q_targets(
         for name, steps in _situations(discount, layout, in_streams=num_steps > 1 or layout != "T"):
             yield _with_action_values(kind, name, steps, num_steps, masked)
 
-    return judge("q_targets", function, situations(), faults.targets(kind), layout)
+    return judge("q_targets", function, situations(), faults.targets(kind), layout, kind)
 
 
 def _situations(discounts: Iterable[float], layout: str, in_streams: bool = True) -> Iterator[tuple[str, Steps]]:
@@ -278,6 +284,23 @@ def _windows(sums: FloatArray, num_steps: int) -> FloatArray:
     return sums[np.minimum(np.arange(len(sums)), num_steps)]
 
 
+def _categorical(mean: FloatArray) -> FloatArray:
+    """Return [..., N] probabilities of the support with given means [...]: two values on both sides of the mean."""
+    low = np.floor(mean) - 2
+    high_share = (mean - low) / 5
+    return np.where(low[..., None] == ATOMS, 1 - high_share[..., None], 0) + np.where(
+        low[..., None] + 5 == ATOMS, high_share[..., None], 0
+    )
+
+
+def _quantiles(mean: FloatArray) -> FloatArray:
+    """Return [..., N] quantiles with given means [...]."""
+    return mean[..., None] + np.linspace(-SPREAD, SPREAD, QUANTILES)
+
+
+DISTRIBUTIONS = {"categorical": _categorical, "quantile": _quantiles}
+
+
 def _with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
     """Return a situation with random action values."""
     draws = np.random.default_rng(0)
@@ -288,25 +311,28 @@ def _with_action_values(kind: str, name: str, steps: Steps, num_steps: int, mask
     preference = np.where(allowed | ~allowed.any(axis=1, keepdims=True), np.exp(draws.normal(size=shape)), 0.0)
     shares = preference / preference.sum(axis=1, keepdims=True)
     legal = np.where(allowed, q, -np.inf)
-    if kind == "greedy":
-        value = legal.max(axis=1)
-    elif kind == "double":
+    if kind == "double":
         value = legal[np.arange(len(q)), np.where(allowed, online, -np.inf).argmax(axis=1)]
-    else:
+    elif kind == "expected":
         value = (shares * np.where(allowed, q, 0)).sum(axis=1)
+    else:
+        value = legal.max(axis=1)
     value = np.where(process.is_over, 0, value)
     at_next = steps.next_state
     ends = steps.terminated[..., None]
+    next_q = np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), q[at_next])
     batch = Batch(
         steps.reward,
         steps.terminated,
         steps.truncated,
         process.discount,
         num_steps=num_steps,
-        next_q=np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), q[at_next]),
+        next_q=next_q,
         next_q_online=np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), online[at_next]),
         next_mask=ends | allowed[at_next],
         next_policy=shares[at_next],
+        support=ATOMS if kind == "categorical" else None,
+        next_distribution=DISTRIBUTIONS[kind](next_q) if kind in DISTRIBUTIONS else None,
     )
     error = process.backup(value) - tables.at_pairs(value)
     sums = process.look_ahead(error, 1.0, int(steps.steps_left.max()))
@@ -319,6 +345,7 @@ def judge(
     situations: Iterable[Situation],
     wrong: faults.Faults,
     layout: str,
+    kind: str = "",
 ) -> CheckResult:
     """Compare the mean answers of a function with the exact ones, and name the faults that would explain them.
 
@@ -328,11 +355,12 @@ def judge(
         situations: where to try it.
         wrong: wrong versions of the formula.
         layout: how to present the steps.
+        kind: "categorical" or "quantile" if the answers are distributions.
     """
     cases = []
     explains = dict.fromkeys(wrong, True)
     for situation in situations:
-        answers = _answers(function, situation.batch, layout)
+        answers = _answers(function, situation.batch, layout, kind)
         mean, weight = situation.steps.mean(answers)
         differs = np.where(weight > 0, abs(mean - situation.exact), 0)
         worst = np.unravel_index(np.argmax(np.where(np.isnan(differs), np.inf, differs)), differs.shape)
@@ -348,15 +376,21 @@ def judge(
     return CheckResult(check, tuple(cases), likely or _by_pattern(cases), "" if passed else REMEDY)
 
 
-def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> FloatArray:
-    """Return [T, B] the answers for a batch in some layout."""
+def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str, kind: str) -> FloatArray:
+    """Return [T, B] the answers for a batch in some layout; the means if they are distributions."""
     length, width = batch.reward.shape
+    atoms = {"categorical": (len(ATOMS),), "quantile": (QUANTILES,)}.get(kind, ())
     if layout == "T" or (layout == "both" and width == 1):
-        return np.stack([ask(function, batch.column(number), (length,)) for number in range(width)], axis=1)
-    if layout == "BT":
+        columns = [ask(function, batch.column(number), (length, *atoms)) for number in range(width)]
+        answers = np.stack(columns, axis=1)
+    elif layout == "BT":
         across = batch.map(lambda array: array if array.ndim == 1 else array.swapaxes(0, 1))
-        return ask(function, across, (width, length)).T
-    return ask(function, batch, (length, width))
+        answers = ask(function, across, (width, length, *atoms)).swapaxes(0, 1)
+    else:
+        answers = ask(function, batch, (length, width, *atoms))
+    if kind == "categorical":
+        return np.where(abs(answers.sum(axis=-1) - 1) < TOLERANCE, answers @ ATOMS, np.nan)
+    return answers.mean(axis=-1) if kind == "quantile" else answers
 
 
 def _where(situation: Situation, mean: NDArray[Any], steps_left: int, pair: int) -> str:

@@ -139,6 +139,36 @@ def test_right_targets_of_several_steps_pass():
     assert not result
 
 
+def chosen(batch, masked=True):
+    """Return [..., N] the distribution of the best action at the next state."""
+    best = np.where(batch.next_mask | (not masked), batch.next_q, -np.inf).argmax(axis=-1)
+    return np.take_along_axis(batch.next_distribution, best[..., None, None], axis=-2)[..., 0, :]
+
+
+def categorical(batch, masked=True):
+    """Return the probabilities of targets on the support, as C51 projects them."""
+    goes_on = batch.discount * ~batch.terminated[..., None]
+    moved = (batch.reward[..., None] + goes_on * batch.support).clip(batch.support[0], batch.support[-1])
+    near = (1 - abs(moved[..., None] - batch.support)).clip(0)
+    return (chosen(batch, masked)[..., None] * near).sum(axis=-2)
+
+
+def quantiles(batch, masked=True):
+    """Return quantiles of targets."""
+    return batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * chosen(batch, masked)
+
+
+@pytest.mark.parametrize(("kind", "function"), [("categorical", categorical), ("quantile", quantiles)])
+def test_means_of_distributions_are_compared(kind, function):
+    assert check.q_targets(function, kind=kind)
+    unmasked = check.q_targets(lambda batch: function(batch, masked=False), kind=kind)
+    assert unmasked.likely == ("the next value is the greatest one over illegal actions, too",)
+
+
+def test_probabilities_that_do_not_sum_to_one_fail():
+    assert not check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
+
+
 def test_targets_without_masks_take_all_actions():
     def target(batch):
         return batch.reward + batch.discount * np.where(batch.terminated, 0, batch.next_q.max(axis=-1))
