@@ -1,7 +1,7 @@
 """Check advantages, returns and targets of Q-learning: their mean for every state and action is known exactly."""
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -365,12 +365,13 @@ def judge(
         differs = np.where(weight > 0, abs(mean - situation.exact), 0)
         worst = np.unravel_index(np.argmax(np.where(np.isnan(differs), np.inf, differs)), differs.shape)
         tolerance = TOLERANCE * float(abs(situation.exact).max())
-        case = Case(situation.name, float(differs[worst]), tolerance, _where(situation, mean, *map(int, worst)))
-        cases.append(case)
+        case = Case(situation.name, float(differs[worst]), tolerance)
         if not case.passed:
+            case = replace(case, where=_where(situation, mean, *map(int, worst)))
             for name in [name for name, possible in explains.items() if possible]:
                 off = abs(np.broadcast_to(wrong[name](situation.batch), answers.shape) - answers)
                 explains[name] = bool(off.max() <= tolerance)
+        cases.append(case)
     passed = all(case.passed for case in cases)
     likely = () if passed else tuple(name for name, possible in explains.items() if possible)
     return CheckResult(check, tuple(cases), likely or _by_pattern(cases), "" if passed else REMEDY)
@@ -398,7 +399,7 @@ def _where(situation: Situation, mean: NDArray[Any], steps_left: int, pair: int)
     tables = situation.steps.process.tables
     state = tables.describe_state(int(tables.pair_state[pair]))
     left = f"{steps_left} step{'s' * (steps_left > 1)}"
-    last = f", at most {left} before the cut" if "whole" not in situation.name else ""
+    last = f", {left} before the cut" if "whole" not in situation.name else ""
     return (
         f"{state}, {tables.describe_move(pair)}{last}: the mean is {mean[steps_left, pair]:.6g}, "
         f"exactly {situation.exact[steps_left, pair]:.6g}"

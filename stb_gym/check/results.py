@@ -17,7 +17,7 @@ class Case:
         name: the situation in words, such as "time limit, discount 0.9, lambda 0.95".
         error: the greatest difference from the exact answer, in the unit of the check.
         tolerance: the greatest error that passes.
-        where: where the error is greatest, in words; "" if nothing differs.
+        where: where the error is greatest, in words; "" if the case passed.
         skipped: why the case does not apply; "" if it was run.
     """
 
@@ -68,7 +68,7 @@ class CheckResult:
 
     @property
     def where(self) -> str:
-        """Where the error is greatest, in words; "" if nothing differs."""
+        """Where the error is greatest, in words; "" if the check passed."""
         return self.worst.where
 
     def __bool__(self) -> bool:

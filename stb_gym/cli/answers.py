@@ -31,10 +31,12 @@ class Answer:
         columns: by the name of a table, the names of its columns. By default it shows all entries of its rows. A
             dictionary has its keys in the first column.
         formats: by name, the formats of values that are neither texts nor integers nor in the unit of the objective.
+        status: the exit status of the command.
         **values: by name; those that are None are left out.
 
     Attributes:
         json: the values by name, which --json prints.
+        status: the exit status of the command.
 
     Example:
         >>> from stb_gym.cli.answers import Answer
@@ -62,9 +64,11 @@ class Answer:
         tables: Mapping[str, str] = NOTHING,
         columns: Mapping[str, Sequence[str]] = NOTHING,
         formats: Mapping[str, Format] = NOTHING,
+        status: int = 0,
         **values: Any,
     ) -> None:
         self.sentence = sentence
+        self.status = status
         self.game = game
         self.tables = tables
         self.columns = columns

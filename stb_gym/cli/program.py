@@ -15,7 +15,7 @@ from typing import Annotated, Any
 from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
 
 from stb_gym import __version__
-from stb_gym.cli import play, policies, questions, rounds, turn
+from stb_gym.cli import checking, play, policies, questions, rounds, turn
 from stb_gym.cli.flags import (
     HELP_RULES,
     GameFlags,
@@ -56,6 +56,7 @@ COMMANDS: Mapping[str, Callable[..., Any]] = {
     "explore": play.explore,
 }
 WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
+    "check": checking.check,
     "list": turn.list_all,
     "evaluate": policies.evaluate_files,
     "watch": play.watch,
@@ -65,7 +66,7 @@ SCHEMA = 2  # of the JSON: increased when a key goes, is renamed or changes its 
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command and return its exit status: 0, 2 after an error, 130 after ctrl-C.
+    """Run the command and return its exit status: 0, 1 after a failed check, 2 after an error, 130 after ctrl-C.
 
     Args:
         words: the words of the command line (default: those of the process).
@@ -85,8 +86,7 @@ def main(words: list[str] | None = None) -> int:
                 raise ValueError("evaluate is for policies: an --agent of your own is measured by stb-gym measure")
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)
             words = ["--help" if word == HELP_RULES else word for word in words]
-            app(words, exit_on_error=False, print_error=False, result_action="return_value")
-        return 0
+            return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except UnusedCliTokensError as error:
         unused = quoted(" ".join(error.unused_tokens or []))
         return refuse("stb-gym", ValueError(f"no game or flag is called {unused}: games are {', '.join(GAMES)}"))
@@ -140,11 +140,12 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
         ),
         suppress_keyboard_interrupt=False,
     )
-    for name, function in COMMANDS.items():
-        without_game = WITHOUT_GAME.get(name)
-        command = App(name=name, help=((without_game or function).__doc__ or "").partition("\n")[0])
-        for game, rules in games:
-            command.command(_of_game(function, rules, of_rules), name=game)
+    for name in {**COMMANDS, **WITHOUT_GAME}:
+        with_game, without_game = COMMANDS.get(name), WITHOUT_GAME.get(name)
+        command = App(name=name, help=((without_game or with_game).__doc__ or "").partition("\n")[0])
+        if with_game:
+            for game, rules in games:
+                command.command(_of_game(with_game, rules, of_rules), name=game)
         if without_game:
             command.default(_of_game(without_game, None, of_rules))
         app.command(command)
@@ -161,8 +162,11 @@ def flags_of_commands() -> frozenset[str]:
     return frozenset(name.replace("_", "-") for name in names)
 
 
-def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: bool) -> Callable[..., None]:
-    """Return a command that prints its answer; its parameters `game` and `where` become the flags of the game."""
+def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: bool) -> Callable[..., int]:
+    """Return a command that prints its answer and returns its status.
+
+    Its parameters `game` and `where` become the flags of the game.
+    """
     signature = inspect.signature(function)
     options = {name: option for name, option in signature.parameters.items() if name not in ("game", "where")}
     flags: dict[str, Any] = {}
@@ -176,7 +180,7 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
         default = False if name == "json" else kind()
         options[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
-    def run(**values: Any) -> None:
+    def run(*positional: Any, **values: Any) -> int:
         as_json = values.pop("json", False)
         if rules is not None:
             given = values.get("game", GameFlags()).given()
@@ -185,9 +189,11 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
             values["game"] = make_game(rules, {**named, **given})
         if "where" in flags:
             values["where"] = values.get("where", GameFlags()).given()
-        answer = function(**values)
-        if answer is not None:
-            say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer)
+        answer = function(*positional, **values)
+        if answer is None:
+            return 0
+        say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer)
+        return int(answer.status)
 
     run.__doc__ = re.sub("\n {12}", " ", function.__doc__ or "")  # help texts break lines by themselves
     run.__signature__ = signature.replace(parameters=[*options.values()])  # type: ignore[attr-defined]

@@ -97,6 +97,9 @@ ERRORS = [
     "compare threes --policy random",
     "compare threes --policy random --exceptions 3",
     "list threes --variants",
+    "check gea tests.cli.test_checking:returns_to_go",
+    "check returns tests.cli.test_checking:returns_to_go --kind gae",
+    "check returns tests.cli.test_checking:no_such_name",
     "advise shut-the-box --open 1,x --roll 3",
     "advise shut-the-box --open 1,1 --roll 3",
     "advise shut-the-box --roll 13",
@@ -163,7 +166,7 @@ ERRORS = [
 @pytest.mark.parametrize(
     "words",
     [
-        *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "advise threes")),
+        *(f"{part} --help".strip() for part in ("", "solve", "list", "evaluate", "watch", "check", "advise threes")),
         "solve threes --help-rules",
         "evaluate shut-the-box --help-rules",
         *every(8, [f"{name} shut-the-box --help" for name in COMMANDS], pytest.mark.slow),
