@@ -113,6 +113,9 @@ SUMS: Faults = {
 CRITIC: Faults = {
     "truncation is treated as termination": lambda batch: gae(batch, np.where(batch.done, 0, batch.next_value)),
     "sums go on over a truncation into the next turn": lambda batch: gae(batch, goes_on=~batch.terminated),
+    "a truncation is ignored: the next turn's value and sum follow": lambda batch: gae(
+        batch, np.where(batch.terminated, 0, next_row(batch.value, batch.last_value)), ~batch.terminated
+    ),
     "a truncated turn bootstraps from the state before the cut": lambda batch: gae(
         batch, np.where(batch.truncated, batch.value, bootstrapped(batch))
     ),

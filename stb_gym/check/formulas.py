@@ -57,6 +57,7 @@ def advantages(
     discount: Iterable[float] = (1.0, 0.9),
     num_steps: int = 3,
     layout: str = "both",
+    truncation: bool = True,
 ) -> CheckResult:
     """Check an estimator of advantages, or of returns that bootstrap from a critic.
 
@@ -74,6 +75,7 @@ def advantages(
         discount: the discounts to try.
         num_steps: n of n-step advantages.
         layout: shapes to try: "T" streams one at a time, "TB" or "BT" many at a time, "both" for "T" and "TB".
+        truncation: whether to try turns that a time limit cuts; if not, the report calls them skipped.
 
     Returns:
         The result; its errors are in the unit of rewards.
@@ -102,7 +104,7 @@ def advantages(
     lams = (1.0,) if kind == "n-step" else tuple(lam)
 
     def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout):
+        for name, steps in _situations(discount, layout, truncation):
             for each in lams:
                 yield _with_critic(
                     kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, each, num_steps
@@ -111,7 +113,7 @@ def advantages(
     wrong = faults.V_TRACE if kind.startswith("v-trace") else faults.N_STEP if kind == "n-step" else faults.GAE
     if kind in ("lambda-return", "v-trace"):
         wrong = faults.plus_value(wrong)
-    return judge("advantages", function, situations(), wrong, layout)
+    return judge("advantages", function, situations(), wrong, layout, truncation)
 
 
 @checked
@@ -120,6 +122,7 @@ def returns(
     *,
     discount: Iterable[float] = (1.0, 0.9),
     layout: str = "both",
+    truncation: bool = True,
 ) -> CheckResult:
     """Check returns: the discounted sum of the rewards from each step to the end of its turn.
 
@@ -129,6 +132,7 @@ def returns(
         function: takes a `Batch` and returns numbers in the shape of `batch.reward`.
         discount: the discounts to try.
         layout: see `advantages`.
+        truncation: see `advantages`.
 
     Returns:
         The result; its errors are in the unit of rewards.
@@ -146,12 +150,12 @@ def returns(
     """
 
     def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout):
+        for name, steps in _situations(discount, layout, truncation):
             process = steps.process
             batch = Batch(steps.reward, steps.terminated, steps.truncated, process.discount)
             yield Situation(name, steps, batch, process.look_ahead(process.reward, 1.0, int(steps.steps_left.max())))
 
-    return judge("returns", function, situations(), faults.RETURNS, layout)
+    return judge("returns", function, situations(), faults.RETURNS, layout, truncation)
 
 
 @checked
@@ -163,6 +167,7 @@ def q_targets(
     num_steps: int = 1,
     masked: bool = True,
     layout: str = "T",
+    truncation: bool = True,
 ) -> CheckResult:
     """Check the targets of Q-learning and its relatives.
 
@@ -183,6 +188,7 @@ def q_targets(
             are in order.
         masked: whether only legal actions count; if not, values of illegal actions are like others.
         layout: see `advantages`.
+        truncation: see `advantages`.
 
     Returns:
         The result; its errors are in the unit of rewards.
@@ -208,21 +214,23 @@ def q_targets(
     check_integer("num_steps", num_steps, 1, 100)
 
     def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout, in_streams=num_steps > 1 or layout != "T"):
+        for name, steps in _situations(discount, layout, truncation, in_streams=num_steps > 1 or layout != "T"):
             yield _with_action_values(kind, name, steps, num_steps, masked)
 
-    return judge("q_targets", function, situations(), faults.targets(kind), layout, kind)
+    return judge("q_targets", function, situations(), faults.targets(kind), layout, truncation, kind)
 
 
-def _situations(discounts: Iterable[float], layout: str, in_streams: bool = True) -> Iterator[tuple[str, Steps]]:
+def _situations(
+    discounts: Iterable[float], layout: str, truncation: bool, in_streams: bool = True
+) -> Iterator[tuple[str, Steps]]:
     """Yield the steps of all situations, and what is special about them in words."""
     check_choice("layout", layout, LAYOUTS)
     for discount in discounts:
         if not 0 < discount <= 1:
             raise ValueError(f"a discount is more than 0 and at most 1, not {discount}")
-        found = _enumerated(discount, ALONE if layout == "T" else LENGTH)
-        for name, steps in found if in_streams else found[:2]:
-            yield f"{name}, discount {discount:g}", steps
+        for name, steps in _enumerated(discount, ALONE if layout == "T" else LENGTH):
+            if (in_streams or not name.startswith("streams")) and (truncation or not name.endswith("time limit")):
+                yield f"{name}, discount {discount:g}", steps
 
 
 @lru_cache(8)
@@ -345,6 +353,7 @@ def judge(
     situations: Iterable[Situation],
     wrong: faults.Faults,
     layout: str,
+    truncation: bool,
     kind: str = "",
 ) -> CheckResult:
     """Compare the mean answers of a function with the exact ones, and name the faults that would explain them.
@@ -355,6 +364,7 @@ def judge(
         situations: where to try it.
         wrong: wrong versions of the formula.
         layout: how to present the steps.
+        truncation: whether turns with a time limit are among the situations.
         kind: "categorical" or "quantile" if the answers are distributions.
     """
     cases = []
@@ -372,6 +382,8 @@ def judge(
                 off = abs(np.broadcast_to(wrong[name](situation.batch), answers.shape) - answers)
                 explains[name] = bool(off.max() <= tolerance)
         cases.append(case)
+    if not truncation:
+        cases.append(Case("turns and streams with a time limit", skipped="truncation=False"))
     passed = all(case.passed for case in cases)
     likely = () if passed else tuple(name for name, possible in explains.items() if possible)
     return CheckResult(check, tuple(cases), likely or _by_pattern(cases), "" if passed else REMEDY)
