@@ -5,7 +5,8 @@ true if the check passed; printed, it says how far off the code is, where, and w
 """
 
 from stb_gym.check.batches import Batch
+from stb_gym.check.collectors import rollout
 from stb_gym.check.formulas import advantages, q_targets, returns
 from stb_gym.check.results import Case, CheckResult
 
-__all__ = ["Batch", "Case", "CheckResult", "advantages", "q_targets", "returns"]
+__all__ = ["Batch", "Case", "CheckResult", "advantages", "q_targets", "returns", "rollout"]
