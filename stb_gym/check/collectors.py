@@ -22,12 +22,11 @@ from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.envs import TurnEnv, TurnVectorEnv
 from stb_gym.games import Game, Threes
 from stb_gym.measure.tensors import as_array
-from stb_gym.messages import quoted
+from stb_gym.messages import quoted, reason
 
 Array = NDArray[Any]
 
 SCALE = 4096  # numbers of observations become fractions of this, which float32 holds exactly
-MOST_OBSERVATIONS = 2**24
 FIELDS = (
     "observation", "action", "reward", "next_observation", "terminated", "truncated", "done", "episode_start",
     "action_mask", "next_action_mask", "log_prob", "valid",
@@ -42,51 +41,39 @@ LATE = "late"  # after the end of the episode
 AUTORESET = "autoreset"  # the step that begins the next episode, in NEXT_STEP mode
 
 
-class Step(NamedTuple):
-    """One call of `step` in one environment; observations are given by their numbers."""
-
-    env: int
-    action: int
-    before: int
-    after: int
-    reward: float
-    terminated: bool
-    truncated: bool
-    kind: str  # STEP, LATE or AUTORESET
-
-
 class Record:
     """Everything that B environments returned, in order.
 
     Attributes:
         observations: the observations, each with its number as the last entry.
         masks: the action mask of each observation.
-        owners: the environment of each observation.
-        starts: whether a reset returned the observation.
-        steps: the steps between observations.
-        seeds: for each environment, the seed of each reset, or None.
+        steps: the calls of `step`: environment, action, numbers of the observations before and after, reward,
+            terminated, truncated, and STEP, LATE or AUTORESET.
+        seeds: for each environment, the seeds of its resets.
+        resets: for each environment, their number.
         over: for each environment, whether its episode is over.
     """
 
     def __init__(self, num_envs: int, mode: AutoresetMode | None):
         self.observations: list[Array] = []
         self.masks: list[Array] = []
-        self.owners: list[int] = []
-        self.starts: list[bool] = []
-        self.steps: list[Step] = []
-        self.seeds: list[list[int | None]] = [[] for _ in range(num_envs)]
+        self.steps: list[tuple[Any, ...]] = []
+        self.seeds: list[list[int]] = [[] for _ in range(num_envs)]
+        self.resets = [0] * num_envs
         self.over = np.zeros(num_envs, np.bool_)
         self._mode = mode
         self._current = [-1] * num_envs
 
     def reset(self, env: int, observation: Array, mask: Array, seed: int | None = None) -> Array:
         """Record a reset and return the numbered observation."""
-        before, begins_itself = self._current[env], self.over[env] and self._mode == AutoresetMode.NEXT_STEP
-        self.seeds[env].append(seed)
+        before = self._current[env]
+        shown = self._show(env, observation, mask)
+        if self.over[env] and self._mode == AutoresetMode.NEXT_STEP:
+            self.steps.append((env, -1, before, self._current[env], 0.0, False, False, AUTORESET))
+        if seed is not None:
+            self.seeds[env].append(seed)
+        self.resets[env] += 1
         self.over[env] = False
-        shown = self._show(env, observation, mask, True)
-        if begins_itself:
-            self.steps.append(Step(env, -1, before, self._current[env], 0.0, False, False, AUTORESET))
         return shown
 
     def step(
@@ -94,31 +81,25 @@ class Record:
     ) -> tuple[Array, float]:
         """Record a step and return the numbered observation and the reward."""
         before, kind = self._current[env], LATE if self.over[env] else STEP
-        shown = self._show(env, observation, mask, False)
+        shown = self._show(env, observation, mask)
         after = self._current[env]
         reward = (after if after % 2 else -after) / SCALE if kind == STEP else 0.0
-        self.steps.append(Step(env, int(action), before, after, reward, bool(terminated), bool(truncated), kind))
+        self.steps.append((env, int(action), before, after, reward, bool(terminated), bool(truncated), kind))
         self.over[env] = terminated or truncated
         return shown, reward
 
-    def _show(self, env: int, observation: Array, mask: Array, is_start: bool) -> Array:
+    def _show(self, env: int, observation: Array, mask: Array) -> Array:
         number = len(self.observations)
-        if number == MOST_OBSERVATIONS:
-            raise ValueError(f"collect must make fewer than {MOST_OBSERVATIONS:,} steps")
         shown = np.append(observation, number / SCALE).astype(np.float32)
         self.observations.append(shown)
         self.masks.append(np.array(mask, np.bool_))
-        self.owners.append(env)
-        self.starts.append(is_start)
         self._current[env] = number
         return shown.copy()
 
 
-def numbered_space(space: gym.Space[Any]) -> gym.spaces.Box:
+def numbered_space(space: Any) -> gym.spaces.Box:
     """Return the space of observations with a number as their last entry."""
-    assert isinstance(space, gym.spaces.Box)
-    high = np.append(space.high, MOST_OBSERVATIONS / SCALE).astype(np.float32)
-    return gym.spaces.Box(0, high, dtype=np.float32)
+    return gym.spaces.Box(0, np.append(space.high, np.float32(np.inf)))
 
 
 class RecordedEnv(gym.Wrapper[Any, Any, Any, Any]):
@@ -175,24 +156,21 @@ class RecordedTurns(gym.vector.VectorWrapper):
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment."""
-        mode = self.metadata["autoreset_mode"]
-        begins = self._record.over & (mode == AutoresetMode.NEXT_STEP)
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
-        over = (terminated | truncated) & (mode == AutoresetMode.SAME_STEP)
-        final = infos["final_obs"] if over.any() else observations
-        final_shown = np.zeros_like(self._shown)
-        for env in range(self.num_envs):
-            mask = infos["action_mask"][env]
-            if begins[env]:
+        final, final_info = infos.get("final_obs", observations), infos.get("final_info", infos)
+        last = self._shown.copy()
+        for env, mask in enumerate(infos["action_mask"]):
+            ends = terminated[env], truncated[env]
+            if self._record.over[env]:  # in NEXT_STEP mode; in SAME_STEP mode it has begun again
                 self._shown[env] = self._record.reset(env, observations[env], mask)
                 continue
-            last_mask = infos["final_info"]["action_mask"][env] if over[env] else mask
-            final_shown[env], rewards[env] = self._record.step(
-                env, actions[env], final[env], last_mask, terminated[env], truncated[env]
-            )
-            self._shown[env] = self._record.reset(env, observations[env], mask) if over[env] else final_shown[env]
-        if over.any():
-            infos["final_obs"] = final_shown
+            last_mask = final_info["action_mask"][env] if any(ends) else mask
+            last[env], rewards[env] = self._record.step(env, actions[env], final[env], last_mask, *ends)
+            self._shown[env] = last[env]
+            if any(ends) and "final_obs" in infos:
+                self._shown[env] = self._record.reset(env, observations[env], mask)
+        if "final_obs" in infos:
+            infos["final_obs"] = last
         return self._shown.copy(), rewards, terminated, truncated, infos
 
 
@@ -312,8 +290,7 @@ class Truth:
         is_cut: [K] True where an unfinished episode has no further step.
         columns: what a field should hold, by its name, and what some faults store: [K], or [K, A] for masks.
             Observations are given by their numbers.
-        neighbors: indices [K] of the calls "before" and "after" in the same environment, or -1: among all calls, and
-            among those of the kind STEP.
+        previous, following: [K] the index of the step before and after in the same environment, or -1.
         leaving, reaching: for each observation, the index of the step that leaves it, or reaches it, or -1; the last
             entry is -1.
         observations, masks: what the record holds of each observation, as arrays.
@@ -325,25 +302,21 @@ class Truth:
         )
         self.observations = np.array(record.observations)
         self.masks = np.array(record.masks)
-        starts = np.array(record.starts)
-        self.rank = np.full(len(self.env), -1)
-        self.neighbors = []
-        for chosen in (self.kind != "", self.kind == STEP):
-            calls = np.argsort(self.env, kind="stable")
-            calls = calls[chosen[calls]]
-            is_same = np.diff(self.env[calls]) == 0
-            previous, following = np.full((2, len(self.env)), -1)
-            previous[calls[1:][is_same]] = calls[:-1][is_same]
-            following[calls[:-1][is_same]] = calls[1:][is_same]
-            self.neighbors.append({"before": previous, "after": following})
-            self.rank[:] = -1
-            self.rank[calls] = np.arange(len(calls))
+        starts = np.ones(len(record.masks), np.bool_)
+        starts[after[self.kind != AUTORESET]] = False
+        steps = np.argsort(self.env, kind="stable")
+        steps = steps[self.kind[steps] == STEP]
+        self.rank, self.previous, self.following = np.full((3, len(self.env)), -1)
+        self.rank[steps] = np.arange(len(steps))
+        is_same = np.diff(self.env[steps]) == 0
+        self.previous[steps[1:][is_same]] = steps[:-1][is_same]
+        self.following[steps[:-1][is_same]] = steps[1:][is_same]
         done = terminated | truncated
-        self.is_cut = ~done & (before[self.neighbors[0]["after"]] != after)
+        self.is_cut = ~done & (before[self.following] != after)
         self.leaving, self.reaching = np.full((2, len(starts) + 1), -1)
         self.leaving[before] = np.arange(len(before))
         self.reaching[after] = np.arange(len(after))
-        next_start = np.where(done, before[following], after)
+        next_start = np.where(done, before[self.following], after)
         self.columns: dict[str, Array] = {
             "observation": before,
             "action": action,
@@ -355,7 +328,7 @@ class Truth:
             "episode_start": starts[before],
             "action_mask": self.masks[before],
             "next_action_mask": self.masks[after],
-            "stale_observation": np.where(starts[before], after[previous], before),
+            "stale_observation": np.where(starts[before], after[self.previous], before),
             "next_observation_reset": next_start,
             "next_action_mask_reset": self.masks[next_start],
             "terminated_or_cut": terminated | self.is_cut,
@@ -383,9 +356,9 @@ class Truth:
             return ~terminated
         if field == "truncated":  # a collector may truncate where it stops, and need not where an episode terminated
             return ~np.where(stored, self.is_cut[step], terminated)
-        call = self.neighbors[0]["before"][step]
-        if field == "episode_start":  # true in the row of the autoreset, if there is one
-            return (call >= 0) & (self.kind[call] != AUTORESET)
+        if field == "episode_start":  # nobody needs the first; and it may be True in the row of the autoreset instead
+            begins_itself = self.kind[self.reaching[self.columns["observation"][step]]] == AUTORESET
+            return (self.previous[step] >= 0) & ~(begins_itself & self.columns[field][step])
         return np.ones_like(terminated)
 
 
@@ -410,7 +383,7 @@ def rollout(
 ) -> CheckResult:
     """Check the rows that a collector stores against what happened in the environment.
 
-    `collect(env)` plays some hundred steps and returns a mapping, or an object, with any of these arrays:
+    `collect(env)` plays some hundred steps and returns a dictionary with any of these arrays:
 
     - `observation` (required), `next_observation`: [..., O] as the environment returned them;
     - `action`, `reward`, `terminated`, `truncated`: [...];
@@ -499,7 +472,7 @@ def rollout(
 
 
 class Comparison:
-    """The comparison of stored rows with what happened.
+    """The comparison of stored rows with what happened; making it runs it.
 
     Args:
         record: what happened.
@@ -513,54 +486,55 @@ class Comparison:
         fields: the stored fields [N], or [N, A] for masks, with numbers in place of observations.
         shape: the leading axes of the fields, (T, B) or (N,).
         step: [N] the step that each row holds, or -1.
+        chosen: the indices of valid rows that hold a step.
+        columns: the number of columns B if rows are in the order of time, else 0.
     """
 
     def __init__(self, record: Record, truth: Truth, answer: Any, shuffled: bool):
         self.cases: list[Case] = []
         self.faults: list[Fault] = []
         self.truth = truth
-        self.num_envs = len(record.seeds)
-        self.fields, self.shape = read_rows(answer, truth, self.num_envs)
+        self.fields, self.shape = read_rows(answer, truth, len(record.seeds))
         self.step = find_steps(truth, self.fields)
-        self._check_play(record)
         valid = self.fields.pop("valid", np.ones(len(self.step), np.bool_))
+        self.chosen = np.flatnonzero(valid & (self.step >= 0) & (truth.kind[self.step] == STEP))
+        is_grid = not shuffled and (len(self.shape) == 2 or len(record.seeds) == 1)
+        self.columns = len(record.seeds) if is_grid else 0
+        self._check_play(record)
         self._check_kinds(valid)
-        chosen = np.flatnonzero(valid & (self.step >= 0) & (truth.kind[self.step] == STEP))
-        if not (self.faults or truth.columns["done"][self.step[chosen]].any()):
+        if not (self.faults or truth.columns["done"][self.step[self.chosen]].any()):
             raise ValueError("collect must store some hundred steps: no episode ended in those that it returned")
-        if len(chosen):
-            is_grid = not shuffled and self.num_envs in (1, self.shape[-1])
+        if len(self.chosen):
             if not shuffled:
-                self._check_order(chosen, is_grid)
-            self._check_fields(chosen, is_grid)
+                self._check_order()
+            self._check_fields()
 
-    def _add(self, name: str, error: int, where: str, *faults: Fault) -> None:
-        self.cases.append(Case(name, error, where=where if error else ""))
+    def _add(self, name: str, error: Any, where: str, *faults: Fault) -> None:
+        self.cases.append(Case(name, int(error), where=where if error else ""))
         if error:
             self.faults.extend(faults)
 
     def _check_play(self, record: Record) -> None:
         """Check seeds, resets and actions."""
         truth = self.truth
-        given = [[seed for seed in seeds if seed is not None] for seeds in record.seeds]
-        firsts = [seeds[0] for seeds in given if seeds]
+        firsts = [seeds[0] for seeds in record.seeds if seeds]
         fault = Fault("all environments have the same seed and play the same dice", "add its index to each seed")
         self._add("seeds of environments", len(firsts) - len(set(firsts)), f"first seeds {quoted(firsts)}", fault)
-        seeds, resets = given[0], len(record.seeds[0])
+        seeds, resets = record.seeds[0], record.resets[0]
         repeats = max(map(seeds.count, seeds), default=0)
-        is_often = repeats > max(2, resets / 2)
         fault = Fault("each reset sets the same seed: the same game is played again", "seed the first reset only")
-        self._add("seeds of episodes", repeats * is_often, f"{repeats} of {resets} resets set the same seed", fault)
-        steps = truth.kind == STEP
-        forced = int((truth.is_cut & (truth.neighbors[0]["after"] >= 0)).sum())
-        is_often = 2 * forced > steps.sum()
+        where = f"{repeats} of {resets} resets set the same seed"
+        self._add("seeds of episodes", repeats * (repeats > max(2, resets / 2)), where, fault)
+        is_step = truth.kind == STEP
+        forced = (truth.is_cut & (truth.following >= 0)).sum()
         fault = Fault("the environment is reset after each step: only first moves are played", RESET)
-        self._add("resets", forced * is_often, f"{forced} resets in {steps.sum()} steps cut off an episode", fault)
+        where = f"{forced} resets in {is_step.sum()} steps cut off an episode"
+        self._add("resets", forced * (forced > is_step.sum() / 2), where, fault)
         if "action_mask" in self.fields:
-            masks, actions = truth.columns["action_mask"], truth.columns["action"]
-            illegal = int((steps & ~np.take_along_axis(masks, actions[:, None], 1)[:, 0]).sum())
+            legal = truth.columns["action_mask"][range(len(truth.env)), truth.columns["action"]]
+            illegal = (is_step & ~legal).sum()
             fault = Fault("actions are chosen without the mask, or with another one", "mask the actions in play")
-            self._add("legal actions", illegal, f"{illegal} of {steps.sum()} steps played an illegal action", fault)
+            self._add("legal actions", illegal, f"{illegal} of {is_step.sum()} actions were illegal", fault)
 
     def _check_kinds(self, valid: Array) -> None:
         """Check that each valid row is a step that happened."""
@@ -568,82 +542,75 @@ class Comparison:
         kinds = np.where(self.step >= 0, self.truth.kind[self.step], unfound)
         counts = {kind: int((kinds[valid] == kind).sum()) for kind in NO_STEPS}
         present = sorted(filter(counts.get, counts), key=lambda kind: -counts[kind])
-        where = f"row {self._row(int((valid & (kinds != STEP)).argmax()))} is the first that is none"
+        where = f"row {self._row((valid & (kinds != STEP)).argmax())} is the first that is none"
         self._add("each row is a step", sum(counts.values()), where, *(NO_STEPS[kind] for kind in present))
 
-    def _check_order(self, chosen: Array, is_grid: bool) -> None:
-        """Check that rows hold each step once, and in the order of time if they are a grid."""
-        truth, length = self.truth, len(self.step) // self.num_envs
-        index, taken = np.arange(len(self.step)), self.step[chosen]
+    def _check_order(self) -> None:
+        """Check that rows hold each step once, and in the order of time if they are [T, B]."""
+        truth, taken, index = self.truth, self.step[self.chosen], np.arange(len(self.step))
 
         def breaks(columns: Array, positions: Array) -> Array:
             """Return the rows that do not follow the one before them, given the columns and positions of rows."""
-            rows = chosen[np.lexsort((positions[chosen], columns[chosen]))]
+            rows = self.chosen[np.lexsort((positions[self.chosen], columns[self.chosen]))]
             gaps = (np.diff(truth.rank[self.step[rows]]) != 1) | (np.diff(truth.env[self.step[rows]]) != 0)
             return rows[1:][gaps & (np.diff(columns[rows]) == 0)]
 
-        if is_grid:
-            broken = breaks(index % self.num_envs, index)
+        fault = Fault("rows do not follow one another: steps are left out, or rows are shuffled", ALIGN)
+        if self.columns:
+            broken = breaks(index % self.columns, index)
+            if self.columns > 1 and not len(breaks(index // (len(index) // self.columns), index)):
+                fault = Fault(f"the batch {VIEWED}", TRANSPOSE)
         else:
             broken = breaks(truth.env[self.step], truth.rank[self.step])
-        if is_grid and self.num_envs > 1 and not len(breaks(index // length, index)):
-            fault = Fault(f"the batch {VIEWED}", TRANSPOSE)
-        elif len(np.unique(taken)) < len(taken):
+        if len(np.unique(taken)) < len(taken):
             fault = Fault("steps are stored twice: a list, an array or a slot is stored again, or written twice", COPY)
-        else:
-            fault = Fault("rows do not follow one another: steps are left out, or rows are shuffled", ALIGN)
-        where = f"row {self._row(int(broken.min(initial=len(index) - 1)))} is the first that is wrong"
+        where = f"row {self._row(broken.min(initial=index[-1]))} is the first that is wrong"
         self._add("each step once, in order", len(broken), where, fault)
 
-    def _check_fields(self, chosen: Array, is_grid: bool) -> None:
+    def _check_fields(self) -> None:
         """Compare each field, and find the faults that predict what it holds."""
-        truth, step = self.truth, self.step[chosen]
+        truth, step = self.truth, self.step[self.chosen]
+        places = {"here": step, "before": truth.previous[step], "after": truth.following[step]}
+        if self.columns:  # rows of autoresets are no neighbors in the record
+            places["before"] = self.step[self.chosen - self.columns]
+            places["after"] = np.roll(self.step, -self.columns)[self.chosen]
+        if self.columns > 1:
+            length = len(self.step) // self.columns
+            places["viewed"] = self.step[self.chosen % length * self.columns + self.chosen // length]
         for field in FIELDS[:-1]:
             if field not in self.fields or field not in truth.columns:
                 why = "needs policy=" if field in self.fields else "not given"
                 self.cases.append(Case(field, skipped=why))
                 continue
-            stored, happened = self.fields[field][chosen], truth.columns[field][step]
+            stored, happened = self.fields[field][self.chosen], truth.columns[field][step]
             compared = truth.compared(field, step, stored)
             wrong = compared & ~equal(field, stored, happened)
             worst = int(wrong.argmax())
             where = (
-                f"{wrong.sum()} of {len(wrong)} rows; row {self._row(chosen[worst])} of environment "
+                f"{wrong.sum()} of {len(wrong)} rows; row {self._row(self.chosen[worst])} of environment "
                 f"{truth.env[step[worst]]} holds {self._words(field, stored[worst])}, but "
                 f"{self._words(field, happened[worst])} happened"
             )
-            faults = self._likely(field, chosen, compared, wrong, is_grid) if wrong.any() else []
-            self._add(field, int(wrong.sum()), where, *faults)
-        columns = truth.columns
-        if not (columns["truncated"] & ~columns["terminated"])[step].any():
+            name = field.replace("_", " ")
+            scores = {}
+            for fault in (
+                *FAULTS.get(field, ()),
+                Fault(f"{name} is shifted: each row holds that of the step before", ALIGN, field, "before"),
+                Fault(f"{name} is shifted: each row holds that of the step after", ALIGN, field, "after"),
+                Fault(f"{name} {VIEWED}", TRANSPOSE, field, "viewed"),
+            ):
+                if fault.place in places and wrong.any():
+                    predicted = equal(field, stored, truth.columns[fault.column][places[fault.place]])
+                    scores[fault] = min(predicted[part].mean() for part in (wrong, compared & ~wrong) if part.any())
+            likely = sorted((fault for fault in scores if scores[fault] >= SHARE), key=lambda fault: -scores[fault])
+            if field in OBSERVATIONS and len(np.unique(stored)) <= len(np.unique(truth.env)):
+                likely = [SAME_ARRAY]
+            otherwise = OTHERWISE.get(field, Fault(f"{name} is not what happened", ALIGN))
+            self._add(field, wrong.sum(), where, *(likely or [otherwise]))
+        if not (truth.columns["truncated"] & ~truth.columns["terminated"])[step].any():
             self.cases.append(Case("truncation", skipped="no stored episode reached the limit"))
 
-    def _likely(self, field: str, chosen: Array, compared: Array, wrong: Array, is_grid: bool) -> list[Fault]:
-        """Return the faults that predict a field in nearly all rows, right and wrong ones."""
-        truth, step, stored = self.truth, self.step[chosen], self.fields[field][chosen]
-        name = field.replace("_", " ")
-        places = {"here": [step]}
-        shifts = []
-        for place in ("before", "after"):
-            places[place] = [neighbors[place][step] for neighbors in truth.neighbors]
-            text = f"{name} is shifted: each row holds that of the step {place}"
-            shifts.append(Fault(text, ALIGN, field, place))
-        if is_grid and self.num_envs > 1:
-            length = len(self.step) // self.num_envs
-            places["viewed"] = [self.step[chosen % length * self.num_envs + chosen // length]]
-            shifts.append(Fault(f"{name} {VIEWED}", TRANSPOSE, field, "viewed"))
-        if field in OBSERVATIONS and len(np.unique(stored)) <= self.num_envs:
-            return [SAME_ARRAY]
-        scores = {}
-        for fault in (*FAULTS.get(field, ()), *shifts):
-            for there in places[fault.place]:
-                predicted = equal(field, stored, truth.columns[fault.column][there])
-                parts = [predicted[part] for part in (wrong, compared & ~wrong) if part.any()]
-                scores[fault] = max(scores.get(fault, 0.0), min(float(part.mean()) for part in parts))
-        likely = sorted((fault for fault in scores if scores[fault] >= SHARE), key=lambda fault: -scores[fault])
-        return likely or [OTHERWISE.get(field, Fault(f"{name} is not what happened", ALIGN))]
-
-    def _row(self, index: int) -> str:
+    def _row(self, index: Any) -> str:
         return ", ".join(map(str, np.unravel_index(index, self.shape)))
 
     def _words(self, field: str, value: Any) -> str:
@@ -653,43 +620,48 @@ class Comparison:
         return quoted(np.asarray(value).tolist())
 
 
-def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array], tuple[int, ...]]:
+def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array], Any]:
     """Return the fields that a collector returned, and their leading axes; see `Comparison`.
 
     Raises:
         ValueError: if a name is unknown or a shape is wrong.
     """
-    if isinstance(answer, Mapping):
-        check_names("entry of the rows", answer, FIELDS)
-        given = dict(answer)
-    else:
-        given = {name: getattr(answer, name, None) for name in FIELDS}
-    arrays = {name: as_array(value) for name, value in given.items() if value is not None}
-    if "observation" not in arrays:
-        raise ValueError(f"collect must return a mapping or an object with the field observation, not {quoted(answer)}")
+    if not (isinstance(answer, Mapping) and "observation" in answer):
+        raise ValueError(f"collect must return a dictionary with the entry observation, not {quoted(answer)}")
+    check_names("entry of the rows", answer, FIELDS)
     widths = dict.fromkeys(OBSERVATIONS, truth.observations.shape[1]) | dict.fromkeys(MASKS, truth.masks.shape[1])
-    *leading, width = arrays["observation"].shape
-    if width != widths["observation"] or not (len(leading) == 1 or (len(leading) == 2 and num_envs in leading)):
+    leading = array_of("observation", answer["observation"]).shape[:-1]
+    is_swapped = len(leading) == 2 and leading[1] != num_envs
+    if len(leading) not in (1, 2) or (is_swapped and leading[0] != num_envs):
         raise ValueError(
-            f"observation must have the shape [T, B, O], [B, T, O] or [N, O] with B = {num_envs} and O = "
-            f"{widths['observation']}, not {arrays['observation'].shape}"
+            f"observation must have the shape [T, B, O], [B, T, O] or [N, O] with B = {num_envs}, not {(*leading, ...)}"
         )
     fields = {}
-    for name, array in arrays.items():
-        wanted = (*leading, widths.get(name, 1))
-        if array.shape not in (wanted, tuple(leading) if name not in widths else wanted):
-            raise ValueError(f"{name} must have the shape {wanted}, as the observation has, not {array.shape}")
-        rows = array.reshape(wanted)
-        if len(leading) == 2 and leading[1] != num_envs:
-            rows = rows.swapaxes(0, 1)
-        shape, rows = rows.shape[:-1], rows.reshape(-1, wanted[-1])
+    for name, value in answer.items():
+        array, width = array_of(name, value), widths.get(name, 1)
+        wanted = (*leading, width) if width > 1 else leading
+        if array.shape != wanted and array.shape != (*leading, width):
+            raise ValueError(f"{name} must have the shape {wanted}, not {array.shape}")
+        rows = array.reshape(*leading, width)
+        rows = (rows.swapaxes(0, 1) if is_swapped else rows).reshape(-1, width)
         if name in OBSERVATIONS:
-            numbers = numbers_of(rows[:, -1], truth)
-            fields[name] = np.where((rows == truth.observations[numbers]).all(axis=1), numbers, -1)
+            index = numbers_of(rows[:, -1], truth)
+            fields[name] = np.where((rows == truth.observations[index]).all(axis=1), index, -1)
         else:
             rows = rows if name in MASKS else rows[:, 0]
             fields[name] = rows != 0 if name in (*MASKS, *FLAGS) else rows
-    return fields, shape
+    return fields, leading[::-1] if is_swapped else leading
+
+
+def array_of(name: str, value: Any) -> Array:
+    """Return what a collector returned as an array; raise a ValueError if it is not one of numbers."""
+    try:
+        array = as_array(list(value) if isinstance(value, tuple) else value)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name} must be an array of numbers: {reason(error)}") from None
+    if array.dtype.kind not in "biuf":
+        raise ValueError(f"{name} must be an array of numbers, not {quoted(value)}")
+    return array
 
 
 def numbers_of(fractions: Array, truth: Truth) -> Array:
