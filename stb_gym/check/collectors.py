@@ -629,7 +629,8 @@ def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array
     if not (isinstance(answer, Mapping) and "observation" in answer):
         raise ValueError(f"collect must return a dictionary with the entry observation, not {quoted(answer)}")
     check_names("entry of the rows", answer, FIELDS)
-    widths = dict.fromkeys(OBSERVATIONS, truth.observations.shape[1]) | dict.fromkeys(MASKS, truth.masks.shape[1])
+    width, actions = truth.observations.shape[1], truth.masks.shape[1]
+    widths = {"observation": width, "next_observation": width, "action_mask": actions, "next_action_mask": actions}
     leading = array_of("observation", answer["observation"]).shape[:-1]
     is_swapped = len(leading) == 2 and leading[1] != num_envs
     if len(leading) not in (1, 2) or (is_swapped and leading[0] != num_envs):
