@@ -349,13 +349,21 @@ class Truth:
                 with np.errstate(divide="ignore"):
                     self.columns[name] = np.log(self.columns["probability"])
 
-    def compared(self, field: str, step: Array, stored: Array) -> Array:
-        """Return [N] True where a field matters: nobody needs the observation after a terminal step, for example."""
+    def compared(self, field: str, step: Array, truncated: Array) -> Array:
+        """Return [N] True where a field matters: nobody needs the observation after a terminal step, for example.
+
+        Args:
+            field: the name of the field.
+            step: [N] the steps in the rows.
+            truncated: [N] True in rows that are stored as truncated.
+        """
         terminated = self.columns["terminated"][step]
         if field in ("next_observation", "next_action_mask"):
             return ~terminated
         if field == "truncated":  # a collector may truncate where it stops, and need not where an episode terminated
-            return ~np.where(stored, self.is_cut[step], terminated)
+            return ~np.where(truncated, self.is_cut[step], terminated)
+        if field == "done":
+            return ~(truncated & self.is_cut[step])
         if field == "episode_start":  # nobody needs the first; and it may be True in the row of the autoreset instead
             begins_itself = self.kind[self.reaching[self.columns["observation"][step]]] == AUTORESET
             return (self.previous[step] >= 0) & ~(begins_itself & self.columns[field][step])
@@ -577,13 +585,14 @@ class Comparison:
         if self.columns > 1:
             length = len(self.step) // self.columns
             places["viewed"] = self.step[self.chosen % length * self.columns + self.chosen // length]
+        truncated = self.fields.get("truncated", np.zeros(len(self.step), np.bool_))[self.chosen]
         for field in FIELDS[:-1]:
             if field not in self.fields or field not in truth.columns:
                 why = "needs policy=" if field in self.fields else "not given"
                 self.cases.append(Case(field, skipped=why))
                 continue
             stored, happened = self.fields[field][self.chosen], truth.columns[field][step]
-            compared = truth.compared(field, step, stored)
+            compared = truth.compared(field, step, truncated)
             wrong = compared & ~equal(field, stored, happened)
             worst = int(wrong.argmax())
             where = (
