@@ -454,6 +454,8 @@ def rollout(
     name = getattr(autoreset, "value", autoreset)
     check_choice("autoreset", name, [None, *(each.value for each in AutoresetMode)])
     mode = AutoresetMode(name) if name and num_envs else None
+    if vector == "turns" and (mode is None or reuse_buffer):
+        raise ValueError('vector="turns" needs num_envs and an autoreset mode, and reuses no buffer')
     record = Record(num_envs or 1, mode)
     game = game or Threes(dice=6, faces=2)
     if mode and vector == "turns":

@@ -436,6 +436,8 @@ def played(env):
     [
         ({"autoreset": "Never"}, "unknown autoreset 'Never'"),
         ({"vector": "async"}, "unknown vector 'async'"),
+        ({"vector": "turns"}, "needs num_envs and an autoreset mode"),
+        ({"num_envs": 2, "vector": "turns", "reuse_buffer": True}, "reuses no buffer"),
         ({"num_envs": 0}, "num_envs must be an integer from 1"),
         ({"limit": 1}, "limit must be an integer from 2"),
         ({"policy": lambda observation, mask: observation}, "must return probabilities"),
