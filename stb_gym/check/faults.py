@@ -1,9 +1,12 @@
 """Wrong versions of textbook formulas, by what is wrong with them.
 
 They only give a failed check its words: if the code under test returns what one of these returns, the report says so.
-Each takes a `Batch` of [T, B] steps and returns [T, B] numbers.
+A fault changes one part of a formula: the batch that it reads, the values of next states, where its sum goes on, or its
+answer. So the same faults belong to all formulas that look ahead: a function of a `Batch` of [T, B] steps, the values
+of next states and where the sum goes on, which returns [T, B] numbers.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +17,8 @@ from numpy.typing import NDArray
 from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Batch
 
-Faults = dict[str, Callable[[Batch], Any]]
+Part = Callable[[Batch], Any]
+Formula = Callable[[Batch, Any, Any], FloatArray]
 
 
 def next_row(array: NDArray[Any], last: Any = 0) -> NDArray[Any]:
@@ -25,11 +29,6 @@ def next_row(array: NDArray[Any], last: Any = 0) -> NDArray[Any]:
 def previous_row(array: NDArray[Any]) -> NDArray[Any]:
     """Return the entries of the step before; zeros before the first one."""
     return np.concatenate([np.zeros_like(array[:1]), array[:-1]])
-
-
-def standardised(values: FloatArray) -> FloatArray:
-    """Return values less their mean, divided by their standard deviation."""
-    return (values - values.mean()) / (values.std() + 1e-8)
 
 
 def is_cut(batch: Batch) -> NDArray[np.bool_]:
@@ -44,9 +43,17 @@ def bootstrapped(batch: Batch) -> FloatArray:
     return np.where(batch.terminated, 0, batch.next_value)
 
 
-def td_errors(batch: Batch, bootstrap: FloatArray) -> FloatArray:
-    """Return the temporal differences for given values of the next states."""
-    return batch.reward + batch.discount * bootstrap - batch.value
+def first_of_next(batch: Batch) -> FloatArray:
+    """Return the values that the next rows begin with; these are of new turns where a turn ended or was cut."""
+    return next_row(batch.value, batch.last_value)
+
+
+def goes_on(batch: Batch) -> NDArray[np.bool_]:
+    """Return True where the turn goes on with the next step."""
+    return ~np.asarray(batch.done, np.bool_)
+
+
+# Formulas
 
 
 def looked_ahead(errors: FloatArray, decay: Any) -> FloatArray:
@@ -58,281 +65,280 @@ def looked_ahead(errors: FloatArray, decay: Any) -> FloatArray:
     return sums
 
 
-def gae(batch: Batch, bootstrap: FloatArray | None = None, goes_on: Any = None) -> FloatArray:
-    """Return generalised advantages.
-
-    Args:
-        batch: the steps.
-        bootstrap: the values of the next states, by default those of the batch, 0 where the turn ends.
-        goes_on: where the sum goes on to the next step; by default where the turn does.
-    """
-    errors = td_errors(batch, bootstrapped(batch) if bootstrap is None else bootstrap)
-    return looked_ahead(errors, batch.discount * batch.lam * (~batch.done if goes_on is None else goes_on))
+def errors(batch: Batch, bootstrap: Any) -> FloatArray:
+    """Return the temporal differences for given values of the next states."""
+    return np.asarray(batch.reward + batch.discount * bootstrap - batch.value)
 
 
-def forwards(batch: Batch) -> FloatArray:
-    """Return sums that run from the first step of a turn to its last one."""
-    sums = td_errors(batch, bootstrapped(batch))
-    for step in range(1, len(sums)):
-        sums[step] += batch.discount * batch.lam * ~batch.done[step - 1] * sums[step - 1]
-    return sums
+def gae(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return generalised advantages."""
+    return looked_ahead(errors(batch, bootstrap), batch.discount * batch.lam * following)
 
 
-def exchanged(batch: Batch) -> FloatArray:
-    """Return advantages of arrays whose two axes were exchanged by a reshape instead of a transposition."""
-    length, width = batch.reward.shape
-    misread = batch.map(lambda array: array.reshape(width, length).T if array.ndim == 2 else array)
-    return gae(replace(misread, last_value=np.zeros(length))).T.reshape(length, width)
+def corrections(batch: Batch, bootstrap: Any, following: Any, rho: Any, c: Any) -> FloatArray:
+    """Return the corrections of V-trace to the values, for given weights rho and c."""
+    return looked_ahead(rho * errors(batch, bootstrap), batch.discount * batch.lam * c * following)
 
 
-# Faults of all sums over steps
-
-SUMS: Faults = {
-    "the sign is wrong": lambda batch: -gae(batch),
-    "rewards are stored one step late": lambda batch: gae(replace(batch, reward=previous_row(batch.reward))),
-    "rewards are read one step early": lambda batch: gae(replace(batch, reward=next_row(batch.reward))),
-    "end flags are those of the next step": lambda batch: gae(
-        replace(batch, terminated=next_row(batch.terminated, True), truncated=next_row(batch.truncated))
-    ),
-    "end flags are those of the step before": lambda batch: gae(
-        replace(batch, terminated=previous_row(batch.terminated), truncated=previous_row(batch.truncated))
-    ),
-    "sums go on over the ends of turns": lambda batch: gae(batch, goes_on=True),
-    "sums run forwards, over the steps before": forwards,
-    "sums run forwards, over the ends of turns": lambda batch: looked_ahead(
-        td_errors(batch, bootstrapped(batch))[::-1], batch.discount * batch.lam
-    )[::-1],
-    "the discount is taken as 1": lambda batch: gae(replace(batch, discount=1.0)),
-    "only the step itself is counted": lambda batch: td_errors(batch, bootstrapped(batch)),
-    "time and environments are exchanged by a reshape": exchanged,
-    "the answers are normalised: check them before that": lambda batch: standardised(gae(batch)),
-}
-
-# Faults of sums that bootstrap from a critic
-
-CRITIC: Faults = {
-    "truncation is treated as termination": lambda batch: gae(batch, np.where(batch.done, 0, batch.next_value)),
-    "sums go on over a truncation into the next turn": lambda batch: gae(batch, goes_on=~batch.terminated),
-    "a truncation is ignored: the next turn's value and sum follow": lambda batch: gae(
-        batch, np.where(batch.terminated, 0, next_row(batch.value, batch.last_value)), ~batch.terminated
-    ),
-    "a truncated turn bootstraps from the state before the cut": lambda batch: gae(
-        batch, np.where(batch.truncated, batch.value, bootstrapped(batch))
-    ),
-    "a truncated turn bootstraps from the first state of the next turn": lambda batch: gae(
-        batch, np.where(batch.terminated, 0, next_row(batch.value, batch.last_value))
-    ),
-    "a turn that ended bootstraps from the value of its last state": lambda batch: gae(batch, batch.next_value),
-    "a turn that ended bootstraps from the first state of the next turn": lambda batch: gae(
-        batch, np.where(batch.truncated, batch.next_value, next_row(batch.value, batch.last_value))
-    ),
-    "the value of the state before a last step is taken as 0": lambda batch: gae(
-        batch, np.where(next_row(batch.terminated), 0, bootstrapped(batch))
-    ),
-    "the end flag removes the value of the state itself, too": lambda batch: looked_ahead(
-        batch.reward + ~batch.terminated * (batch.discount * batch.next_value - batch.value),
-        batch.discount * batch.lam * ~batch.done,
-    ),
-    "the value is subtracted from the reward of the step, not from the return": lambda batch: (
-        batch.reward - batch.value
-    ),
-    "lambda is taken as 0": lambda batch: gae(replace(batch, lam=0.0)),
-    "lambda is taken as 1": lambda batch: gae(replace(batch, lam=1.0)),
-    "the discount is missing in the recursion": lambda batch: looked_ahead(
-        td_errors(batch, bootstrapped(batch)), batch.lam * ~batch.done
-    ),
-    "the discount is missing before the next value": lambda batch: looked_ahead(
-        td_errors(replace(batch, discount=1.0), bootstrapped(batch)), batch.discount * batch.lam * ~batch.done
-    ),
-    "the value is not subtracted": lambda batch: gae(batch) + batch.value,
-    "the value is subtracted twice": lambda batch: gae(batch) - batch.value,
-    "the end of the data is treated as the end of a turn": lambda batch: gae(
-        batch, np.where(is_cut(batch), 0, bootstrapped(batch))
-    ),
-    "the last step bootstraps from its own state": lambda batch: gae(
-        batch, np.where(is_cut(batch), batch.value, bootstrapped(batch))
-    ),
-}
-GAE = SUMS | CRITIC
+def v_trace(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return the targets of V-trace, whose ratios are clipped at 1."""
+    ratio = np.minimum(batch.ratio, 1)
+    return batch.value + corrections(batch, bootstrap, following, ratio, ratio)
 
 
-# Returns without a critic
+def v_trace_advantage(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return the advantages of the policy gradient of V-trace."""
+    after = following * next_row(v_trace(batch, bootstrap, following) - batch.value)
+    return np.minimum(batch.ratio, 1) * (errors(batch, bootstrap) + batch.discount * after)
 
 
-def _without_critic(batch: Batch) -> Batch:
-    """Return the batch with all values zero and lambda 1, so that its advantages are returns."""
-    zero = np.zeros(batch.reward.shape)
-    return replace(batch, value=zero, next_value=zero, last_value=zero[0], lam=1.0)
+def lambda_return(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return generalised advantages plus values."""
+    return gae(batch, bootstrap, following) + batch.value
 
 
-def _whole_returns(batch: Batch) -> FloatArray:
-    """Return at each step the return of its whole turn."""
-    whole = gae(batch)
-    for step in range(1, len(whole)):
-        whole[step] = np.where(batch.done[step - 1], whole[step], whole[step - 1])
-    return whole
+def n_step(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return the rewards of n steps and the value after them, less the value of the state."""
+    return sum_of_window(batch, bootstrap, following, None)
 
 
-def _of_returns(fault: Callable[[Batch], Any]) -> Callable[[Batch], Any]:
-    return lambda batch: fault(_without_critic(batch))
-
-
-RETURNS: Faults = {
-    name: _of_returns(fault)
-    for name, fault in (SUMS | {"each step has the return of its whole turn": _whole_returns}).items()
-}
-
-
-# Windows of n steps
-
-
-def n_step(
-    batch: Batch, bootstrap: FloatArray | None = None, goes_on: Any = None, num_steps: int = 0, power: int = 0
-) -> FloatArray:
-    """Return the rewards of n steps and the bootstrap after them, less the value.
-
-    Args:
-        batch: the steps.
-        bootstrap: as for `gae`.
-        goes_on: as for `gae`.
-        num_steps: n; by default that of the batch.
-        power: the power of the discount before the bootstrap; by default the length of the window.
-    """
-    goes_on = np.broadcast_to(~batch.done if goes_on is None else goes_on, batch.reward.shape)
-    at_end = bootstrapped(batch) if bootstrap is None else bootstrap
+def sum_of_window(batch: Batch, bootstrap: Any, following: Any, power: int | None) -> FloatArray:
+    """Return what `n_step` does, with a given power of the discount before the last value, or the right one."""
+    has_next = np.broadcast_to(following, batch.reward.shape).copy()
+    has_next[-1] = False
+    at_end = np.broadcast_to(bootstrap, batch.reward.shape)
     rewards, factor, end = batch.reward, np.full(batch.reward.shape, batch.discount), at_end
-    has_next = goes_on & (np.arange(len(rewards)) < len(rewards) - 1)[:, None]
-    for _ in range((num_steps or batch.num_steps) - 1):
+    for _ in range(batch.num_steps - 1):
         rewards = batch.reward + np.where(has_next, batch.discount * next_row(rewards), 0)
         factor = np.where(has_next, batch.discount * next_row(factor), batch.discount)
         end = np.where(has_next, next_row(end), at_end)
-    return rewards + (batch.discount**power if power else factor) * end - batch.value
+    return np.asarray(rewards + (factor if power is None else batch.discount**power) * end - batch.value)
 
 
-N_STEP: Faults = {
-    "the sign is wrong": lambda batch: -n_step(batch),
-    "rewards are stored one step late": lambda batch: n_step(replace(batch, reward=previous_row(batch.reward))),
-    "windows are one step too short": lambda batch: n_step(batch, num_steps=max(batch.num_steps - 1, 1)),
-    "windows are one step too long": lambda batch: n_step(batch, num_steps=batch.num_steps + 1),
-    "windows read on over the ends of turns": lambda batch: n_step(batch, goes_on=True),
-    "windows read on over a truncation into the next turn": lambda batch: n_step(batch, goes_on=~batch.terminated),
-    "the bootstrap is discounted once, not n times": lambda batch: n_step(batch, power=1),
-    "the bootstrap is discounted n times where a turn ends or is cut earlier": lambda batch: n_step(
-        batch, power=batch.num_steps
+# Their faults
+
+
+BATCHES: dict[str, Part] = {
+    "rewards are stored one step late": lambda batch: replace(batch, reward=previous_row(batch.reward)),
+    "rewards are read one step early": lambda batch: replace(batch, reward=next_row(batch.reward)),
+    "end flags are those of the next step": lambda batch: replace(
+        batch, terminated=next_row(batch.terminated, True), truncated=next_row(batch.truncated)
     ),
-    "the discount is taken as 1": lambda batch: n_step(replace(batch, discount=1.0)),
-    "truncation is treated as termination": lambda batch: n_step(batch, np.where(batch.done, 0, batch.next_value)),
-    "a turn that ended bootstraps from the value of its last state": lambda batch: n_step(batch, batch.next_value),
-    "the end of the data is treated as the end of a turn": lambda batch: n_step(
-        batch, np.where(is_cut(batch), 0, bootstrapped(batch))
+    "end flags are those of the step before": lambda batch: replace(
+        batch, terminated=previous_row(batch.terminated), truncated=previous_row(batch.truncated)
     ),
-    "the value is not subtracted": lambda batch: n_step(batch) + batch.value,
+    "the discount is taken as 1": lambda batch: replace(batch, discount=1.0),
+    "lambda is taken as 0: only the step itself is counted": lambda batch: replace(batch, lam=0.0),
+    "lambda is taken as 1": lambda batch: replace(batch, lam=1.0),
+    "the discount is missing in the recursion": lambda batch: replace(batch, lam=batch.lam / batch.discount),
+    "the discount is missing before the next value": lambda batch: replace(
+        batch, next_value=batch.next_value / batch.discount
+    ),
+    "the end flag removes the value of the state itself, too": lambda batch: replace(
+        batch, value=batch.value * ~batch.terminated
+    ),
+    "the value is subtracted from the reward of the step, not from the return": lambda batch: replace(
+        batch, next_value=0 * batch.value, lam=0.0
+    ),
+    "ratios are ignored": lambda batch: replace(batch, ratio=1.0),
+    "ratios are upside down": lambda batch: replace(batch, ratio=1 / batch.ratio),
+    "windows are one step too short": lambda batch: replace(batch, num_steps=max(batch.num_steps - 1, 1)),
+    "windows are one step too long": lambda batch: replace(batch, num_steps=batch.num_steps + 1),
+}
+BOOTSTRAPS: dict[str, Part] = {
+    "truncation is treated as termination": lambda batch: np.where(batch.done, 0, batch.next_value),
+    "a truncated turn bootstraps from the state before the cut": lambda batch: np.where(
+        batch.truncated, batch.value, bootstrapped(batch)
+    ),
+    "a truncated turn bootstraps from the first state of the next turn": lambda batch: np.where(
+        batch.terminated, 0, first_of_next(batch)
+    ),
+    "a turn that ended bootstraps from the value of its last state": lambda batch: batch.next_value,
+    "a turn that ended bootstraps from the first state of the next turn": lambda batch: np.where(
+        batch.truncated, batch.next_value, first_of_next(batch)
+    ),
+    "the value of the state before a last step is taken as 0": lambda batch: np.where(
+        next_row(batch.terminated), 0, bootstrapped(batch)
+    ),
+    "the end of the data is treated as the end of a turn": lambda batch: np.where(
+        is_cut(batch), 0, bootstrapped(batch)
+    ),
+    "the last step bootstraps from its own state": lambda batch: np.where(
+        is_cut(batch), batch.value, bootstrapped(batch)
+    ),
+}
+SUMS: dict[str, Part] = {
+    "sums go on over the ends of turns": lambda batch: True,
+    "sums go on over a truncation into the next turn": lambda batch: ~batch.terminated,
 }
 
 
-# V-trace
+def faults_of(formula: Formula) -> dict[str, Part]:
+    """Return wrong versions of a formula that looks ahead."""
+
+    def right(batch: Batch) -> FloatArray:
+        return formula(batch, bootstrapped(batch), goes_on(batch))
+
+    def with_batch(change: Part) -> Part:
+        return lambda batch: right(change(batch))
+
+    def with_bootstrap(change: Part) -> Part:
+        return lambda batch: formula(batch, change(batch), goes_on(batch))
+
+    def with_sum(change: Part) -> Part:
+        return lambda batch: formula(batch, bootstrapped(batch), change(batch))
+
+    def standardised(batch: Batch) -> FloatArray:
+        answer = right(batch)
+        return np.asarray((answer - answer.mean()) / (answer.std() + 1e-8))
+
+    return {
+        "the sign is wrong": lambda batch: -right(batch),
+        "the value is not subtracted": lambda batch: right(batch) + batch.value,
+        "the value is subtracted twice, or from what is to be a return": lambda batch: right(batch) - batch.value,
+        "the answers are normalised: check them before that": standardised,
+        "sums run forwards instead of backwards": lambda batch: forwards(batch, formula, goes_on(batch)),
+        "sums run forwards and over the ends of turns": lambda batch: forwards(batch, formula, np.True_),
+        "time and environments are exchanged by a reshape": lambda batch: exchanged(batch, formula),
+        **{name: with_batch(change) for name, change in BATCHES.items()},
+        **{name: with_bootstrap(change) for name, change in BOOTSTRAPS.items()},
+        **{name: with_sum(change) for name, change in SUMS.items()},
+        "a truncation is ignored: the next turn's value and sum follow": lambda batch: formula(
+            batch, np.where(batch.terminated, 0, first_of_next(batch)), ~batch.terminated
+        ),
+    }
 
 
-def v_trace(batch: Batch, rho: Any, c: Any, bootstrap: FloatArray | None = None, goes_on: Any = None) -> FloatArray:
-    """Return the corrections of V-trace to the values, for given weights rho and c."""
-    errors = rho * td_errors(batch, bootstrapped(batch) if bootstrap is None else bootstrap)
-    return looked_ahead(errors, batch.discount * batch.lam * c * (~batch.done if goes_on is None else goes_on))
+def forwards(batch: Batch, formula: Formula, following: Any) -> FloatArray:
+    """Return the answers of a formula whose sum runs over the steps before, not over those after."""
+    backwards = batch.map(lambda array: array[::-1] if array.ndim == 2 else array)
+    before = np.broadcast_to(following, batch.reward.shape)
+    return formula(backwards, bootstrapped(backwards), previous_row(before)[::-1])[::-1]
 
 
-def clipped(batch: Batch) -> FloatArray:
-    """Return the ratios, at most 1."""
-    return np.minimum(batch.ratio, 1.0)
+def exchanged(batch: Batch, formula: Formula) -> FloatArray:
+    """Return the answers for arrays whose axes were exchanged by a reshape instead of a transposition."""
+    length, width = batch.reward.shape
+    misread = batch.map(lambda array: array.reshape(width, length).T if array.ndim == 2 else array)
+    misread = replace(misread, last_value=np.zeros(length))
+    return formula(misread, bootstrapped(misread), goes_on(misread)).T.reshape(length, width)
 
 
-V_TRACE: Faults = {
-    "ratios are not clipped": lambda batch: v_trace(batch, batch.ratio, batch.ratio),
-    "ratios are ignored": gae,
-    "the ratio is missing in the recursion": lambda batch: v_trace(batch, clipped(batch), 1.0),
-    "the ratio is missing before the temporal difference": lambda batch: v_trace(batch, 1.0, clipped(batch)),
-    "ratios are upside down": lambda batch: v_trace(
-        batch, np.minimum(1 / batch.ratio, 1), np.minimum(1 / batch.ratio, 1)
+def whole_returns(batch: Batch, bootstrap: Any, following: Any) -> FloatArray:
+    """Return at each step the return of its whole turn."""
+    whole = gae(batch, bootstrap, following)
+    for step in range(1, len(whole)):
+        whole[step] = np.where(following[step - 1], whole[step - 1], whole[step])
+    return whole
+
+
+def faults_of_returns() -> dict[str, Part]:
+    """Return wrong versions of the sum of rewards."""
+
+    def without_critic(fault: Part) -> Part:
+        def answer(batch: Batch) -> Any:
+            zero = np.zeros(batch.reward.shape)
+            return fault(replace(batch, value=zero, next_value=zero, last_value=zero[0], ratio=1.0))
+
+        return answer
+
+    wrong = faults_of(gae) | {
+        "each step has the return of its whole turn": lambda batch: whole_returns(
+            batch, bootstrapped(batch), goes_on(batch)
+        )
+    }
+    return {
+        name: without_critic(fault)
+        for name, fault in wrong.items()
+        if not re.search("value|bootstrap|is treated", name)
+    }
+
+
+OF_WINDOWS: dict[str, Part] = {
+    "the value after the window is discounted once, not n times": lambda batch: sum_of_window(
+        batch, bootstrapped(batch), goes_on(batch), 1
     ),
-    "ratios are clipped from below, not from above": lambda batch: v_trace(
-        batch, np.maximum(batch.ratio, 1), np.maximum(batch.ratio, 1)
-    ),
-    "lambda is taken as 1": lambda batch: v_trace(replace(batch, lam=1.0), clipped(batch), clipped(batch)),
-    "sums go on over the ends of turns": lambda batch: v_trace(batch, clipped(batch), clipped(batch), goes_on=True),
-    "truncation is treated as termination": lambda batch: v_trace(
-        batch, clipped(batch), clipped(batch), np.where(batch.done, 0, batch.next_value)
-    ),
-    "a turn that ended bootstraps from the value of its last state": lambda batch: v_trace(
-        batch, clipped(batch), clipped(batch), batch.next_value
-    ),
-    "the end of the data is treated as the end of a turn": lambda batch: v_trace(
-        batch, clipped(batch), clipped(batch), np.where(is_cut(batch), 0, bootstrapped(batch))
+    "the value after the window is discounted n times where the window is shorter": lambda batch: sum_of_window(
+        batch, bootstrapped(batch), goes_on(batch), batch.num_steps
     ),
 }
+OF_RATIOS: dict[str, Part] = {
+    "ratios are not clipped": lambda batch: (
+        batch.value + corrections(batch, bootstrapped(batch), goes_on(batch), batch.ratio, batch.ratio)
+    ),
+    "the ratio is missing in the recursion": lambda batch: (
+        batch.value + corrections(batch, bootstrapped(batch), goes_on(batch), np.minimum(batch.ratio, 1), 1)
+    ),
+    "the ratio is missing before the temporal difference": lambda batch: (
+        batch.value + corrections(batch, bootstrapped(batch), goes_on(batch), 1, np.minimum(batch.ratio, 1))
+    ),
+}
+FORMULAS: dict[str, Formula] = {
+    "gae": gae,
+    "lambda-return": lambda_return,
+    "n-step": n_step,
+    "v-trace": v_trace,
+    "v-trace-advantage": v_trace_advantage,
+}
+OF_KINDS = {"n-step": OF_WINDOWS, "v-trace": OF_RATIOS}
+
+
+def faults_of_advantages(kind: str) -> dict[str, Part]:
+    """Return wrong versions of a kind of advantages or returns."""
+    return faults_of(FORMULAS[kind]) | OF_KINDS.get(kind, {})
 
 
 # Targets of Q-learning
 
 
-def _best(batch: Batch, scores: FloatArray, legal: Any) -> Any:
-    """Return the index of the greatest score among some actions, with a last axis of length 1."""
-    return np.where(legal, scores, -np.inf).argmax(axis=-1)[..., None]
-
-
-def _value_of(batch: Batch, select: str = "next_q", evaluate: str = "next_q", masked: bool = True) -> Any:
+def value_of_best(batch: Batch, select: str = "next_q", evaluate: str = "next_q", masked: bool = True) -> FloatArray:
     """Return the value of each next state: that of the action which one table of values selects, by another."""
-    chosen = _best(batch, getattr(batch, select), batch.next_mask if masked else True)
-    return np.take_along_axis(getattr(batch, evaluate), chosen, axis=-1)[..., 0]
+    scores = np.where(batch.next_mask | (not masked), getattr(batch, select), -np.inf)
+    return np.asarray(np.take_along_axis(getattr(batch, evaluate), scores.argmax(axis=-1)[..., None], axis=-1)[..., 0])
 
 
-def _expected(batch: Batch, shares: FloatArray) -> Any:
-    return (shares * batch.next_q).sum(axis=-1)
-
-
-RULES: Faults = {
-    "the next value is the greatest one of the network that evaluates": _value_of,
-    "the next value is that of the network that evaluates, for the action that the other selects": lambda batch: (
-        _value_of(batch, "next_q_online", "next_q")
+NEXT_VALUES: dict[str, Part] = {
+    "the next value is the greatest one": value_of_best,
+    "the next value is that of the action which the other network selects": lambda batch: value_of_best(
+        batch, "next_q_online"
     ),
-    "the next value is the mean over the policy": lambda batch: _expected(batch, batch.next_policy),
-    "the next value is the greatest one over illegal actions, too": lambda batch: _value_of(batch, masked=False),
-    "the next value is the greatest one of the network that selects": lambda batch: _value_of(
+    "the next value is the mean over the policy": lambda batch: (batch.next_policy * batch.next_q).sum(axis=-1),
+    "the next value is the greatest one over illegal actions, too": lambda batch: value_of_best(batch, masked=False),
+    "the next value is the greatest one of the network that selects": lambda batch: value_of_best(
         batch, "next_q_online", "next_q_online"
     ),
-    "the networks that select and evaluate are exchanged": lambda batch: _value_of(batch, "next_q", "next_q_online"),
-    "the network that selects sees illegal actions, too": lambda batch: _value_of(
-        batch, "next_q_online", "next_q", False
+    "the networks that select and evaluate are exchanged": lambda batch: value_of_best(batch, evaluate="next_q_online"),
+    "the network that selects sees illegal actions, too": lambda batch: value_of_best(
+        batch, "next_q_online", masked=False
     ),
-    "the next value is the mean over legal actions": lambda batch: _expected(
-        batch, batch.next_mask / batch.next_mask.sum(axis=-1, keepdims=True)
+    "the next value is the mean over legal actions": lambda batch: (
+        (batch.next_mask * batch.next_q).sum(axis=-1) / batch.next_mask.sum(axis=-1)
     ),
     "the next value is the mean over all actions": lambda batch: batch.next_q.mean(axis=-1),
-    "the next value is the least one": lambda batch: -_value_of(replace(batch, next_q=-batch.next_q)),
+    "the next value is the least one": lambda batch: -value_of_best(replace(batch, next_q=-batch.next_q)),
     "the next value is missing": lambda batch: np.zeros(batch.reward.shape),
 }
-
-
-RIGHT_RULES = {
-    "greedy": "the next value is the greatest one of the network that evaluates",
-    "double": "the next value is that of the network that evaluates, for the action that the other selects",
+RIGHT_VALUES = {
+    "double": "the next value is that of the action which the other network selects",
     "expected": "the next value is the mean over the policy",
 }
 
 
-def targets(kind: str) -> Faults:
+def faults_of_targets(kind: str) -> dict[str, Part]:
     """Return wrong targets of a kind of Q-learning."""
-    right = RIGHT_RULES.get(kind, RIGHT_RULES["greedy"])
+    right = NEXT_VALUES[RIGHT_VALUES.get(kind, "the next value is the greatest one")]
 
-    def with_rule(rule: Callable[[Batch], Any], formula: Callable[[Batch], Any]) -> Callable[[Batch], Any]:
-        return lambda batch: formula(replace(batch, next_value=rule(batch), value=np.zeros(batch.reward.shape)))
+    def with_value(of_next: Part, fault: Part) -> Part:
+        def answer(batch: Batch) -> Any:
+            zero = np.zeros(batch.reward.shape)
+            return fault(replace(batch, next_value=of_next(batch), value=zero, last_value=zero[0], ratio=1.0))
 
-    by_rule = {name: with_rule(rule, n_step) for name, rule in RULES.items() if name != right}
-    by_formula = {name: with_rule(RULES[right], formula) for name, formula in N_STEP.items() if "value is" not in name}
-    return by_rule | by_formula
+        return answer
 
+    def windows(batch: Batch) -> FloatArray:
+        return n_step(batch, bootstrapped(batch), goes_on(batch))
 
-def plus_value(wrong: Faults) -> Faults:
-    """Return faults of returns: those of advantages plus the value."""
-
-    def with_value(fault: Callable[[Batch], Any]) -> Callable[[Batch], Any]:
-        return lambda batch: fault(batch) + batch.value
-
-    return {name: with_value(fault) for name, fault in wrong.items()}
+    wrong = faults_of(n_step) | OF_WINDOWS
+    by_formula = {name: with_value(right, fault) for name, fault in wrong.items() if "the value is" not in name}
+    by_value = {name: with_value(rule, windows) for name, rule in NEXT_VALUES.items() if rule is not right}
+    return by_value | by_formula

@@ -110,9 +110,7 @@ def advantages(
                     kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, each, num_steps
                 )
 
-    wrong = faults.V_TRACE if kind.startswith("v-trace") else faults.N_STEP if kind == "n-step" else faults.GAE
-    if kind in ("lambda-return", "v-trace"):
-        wrong = faults.plus_value(wrong)
+    wrong = faults.faults_of_advantages(kind)
     return judge("advantages", function, situations(), wrong, layout, truncation)
 
 
@@ -155,7 +153,7 @@ def returns(
             batch = Batch(steps.reward, steps.terminated, steps.truncated, process.discount)
             yield Situation(name, steps, batch, process.look_ahead(process.reward, 1.0, int(steps.steps_left.max())))
 
-    return judge("returns", function, situations(), faults.RETURNS, layout, truncation)
+    return judge("returns", function, situations(), faults.faults_of_returns(), layout, truncation)
 
 
 @checked
@@ -217,7 +215,7 @@ def q_targets(
         for name, steps in _situations(discount, layout, truncation, in_streams=num_steps > 1 or layout != "T"):
             yield _with_action_values(kind, name, steps, num_steps, masked)
 
-    return judge("q_targets", function, situations(), faults.targets(kind), layout, truncation, kind)
+    return judge("q_targets", function, situations(), faults.faults_of_targets(kind), layout, truncation, kind)
 
 
 def _situations(
@@ -351,7 +349,7 @@ def judge(
     check: str,
     function: Callable[[Batch], Any],
     situations: Iterable[Situation],
-    wrong: faults.Faults,
+    wrong: dict[str, faults.Part],
     layout: str,
     truncation: bool,
     kind: str = "",
