@@ -96,7 +96,7 @@ def assert_named(check_of, wrong, unused):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", mostly_nightly(faults.FORMULAS, lambda kind: kind != "gae"))
+@pytest.mark.parametrize("kind", mostly_nightly(faults.FORMULAS, lambda kind: kind == "gae"))
 def test_wrong_advantages_are_named(kind):
     assert_named(partial(check.advantages, kind=kind, lam=[0.9]), faults.faults_of_advantages(kind), UNUSED[kind])
 
@@ -176,7 +176,7 @@ def test_targets_without_masks_take_all_actions():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", mostly_nightly(["greedy", "double", "expected"], lambda kind: kind != "double"))
+@pytest.mark.parametrize("kind", mostly_nightly(["greedy", "double", "expected"], lambda kind: kind == "double"))
 def test_wrong_targets_are_named(kind):
     assert_named(partial(check.q_targets, kind=kind, num_steps=3), faults.faults_of_targets(kind), UNUSED["targets"])
 
