@@ -67,9 +67,11 @@ def test_workflows_run_all_parts_of_make_nightly():
     assert {*parts.split()} <= {*hosted} | others
 
 
-@pytest.mark.parametrize("words", dict.fromkeys(MAKE))
-def test_make_knows_its_targets(words):
-    done = subprocess.run(["make", "--dry-run", *words.split()], cwd=ROOT, capture_output=True, text=True, check=False)
+def test_make_knows_its_targets():
+    words = {word for line in MAKE for word in line.split()}
+    done = subprocess.run(
+        ["make", "--dry-run", "PYTHON=python3", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, done.stderr
 
 
