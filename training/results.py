@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from scipy.stats import trim_mean
 
 from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, is_close, task_name
@@ -212,7 +211,8 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 def interquartile_mean(values: FloatArray) -> FloatArray:
     """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    return trim_mean(values, 0.25)
+    cut = len(values) // 4
+    return np.sort(values, axis=0)[cut : len(values) - cut].mean(axis=0)
 
 
 def bootstrap_interval(values: FloatArray) -> FloatArray:

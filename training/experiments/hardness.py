@@ -5,11 +5,11 @@ rank correlations of each measure of hardness with the scores of each learner.
 """
 
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
-from scipy.stats import spearmanr
 
 from stb_gym import hardness
 from training.commands import run_command
@@ -35,9 +35,10 @@ TASKS = {
 }
 
 
-def measures(task: SuiteTask) -> dict[str, float | None]:
-    """Return the measures of hardness of a task, by the headings of their columns."""
-    found = hardness(task.game, task.objective)
+@cache
+def measures(name: str) -> dict[str, float | None]:
+    """Return the measures of hardness of a task in TASKS, by the headings of their columns."""
+    found = hardness(TASKS[name].game, TASKS[name].objective)
     shares = [*found.shares, 0.0]
     return {
         "1 step": shares[0],
@@ -54,12 +55,8 @@ def measures(task: SuiteTask) -> dict[str, float | None]:
 def correlations(results: pd.DataFrame) -> pd.DataFrame:
     """Return Spearman's rank correlation of every measure with the mean score over seeds, a row for each learner."""
     scores = results.groupby(["agent", "task"], sort=False)["score"].mean().unstack("agent")
-    by_task = pd.DataFrame({name: measures(TASKS[name]) for name in scores.index}, dtype=float).T
-    rows = {
-        agent: {measure: spearmanr(by_task[measure], scores[agent]).statistic for measure in by_task}
-        for agent in scores
-    }
-    return pd.DataFrame(rows).T
+    by_task = pd.DataFrame({name: measures(name) for name in scores.index}, dtype=float).T.rank()
+    return pd.DataFrame({agent: by_task.corrwith(scores[agent].rank()) for agent in scores}).T
 
 
 def within_families(results: pd.DataFrame) -> pd.DataFrame:
