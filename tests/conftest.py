@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 import stb_gym
+from stb_gym import trial
 from stb_gym.envs import TurnEnv
 from stb_gym.games import GAMES, registry
 from stb_gym.words import WORDS
@@ -40,7 +41,7 @@ NEED_TORCH = [
         "test_trial.py",
     )
 ]
-settings.register_profile("tests", deadline=None, max_examples=30)
+settings.register_profile("tests", deadline=None, max_examples=20)
 settings.load_profile("tests")
 
 
@@ -81,6 +82,13 @@ def pytest_collection():
 @pytest.fixture(autouse=True)
 def _windows_at_once(monkeypatch):
     monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)
+
+
+@pytest.fixture(autouse=True)
+def _short_trials(request, monkeypatch):
+    """Try wrappers out for fewer turns by day."""
+    if not request.node.get_closest_marker("nightly"):
+        monkeypatch.setattr(trial, "TURNS", 80)
 
 
 @pytest.fixture(autouse=True)

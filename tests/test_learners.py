@@ -55,7 +55,7 @@ def test_what_a_new_learner_needs_is_named(monkeypatch):
     [
         *((name, budget) for name, learner in LEARNERS.items() for budget in (1, 3, 100) if not learner.of_library),
         *(
-            pytest.param(name, 700, marks=pytest.mark.slow if name == "sb3-a2c" else pytest.mark.nightly)
+            pytest.param(name, 12, marks=pytest.mark.slow if name == "sb3-a2c" else pytest.mark.nightly)
             for name, learner in LEARNERS.items()
             if learner.of_library
         ),

@@ -99,7 +99,7 @@ def test_the_model_gets_the_true_successors_and_all_rewards(limit):
 def test_it_learns_five_tiles():
     agent, game = FittedQ(make(), SETTINGS, seed=0), ShutTheBox(tiles=5)
     before = regret_of(agent, game)
-    agent.learn(20_000)
+    agent.learn(10_000)
     assert regret_of(agent, game) < 0.05 < before / 10
     assert agent._scale == 13  # of 15 points at least 2 are shut
     assert agent.figures["moves"] == len(agent._model.moves)

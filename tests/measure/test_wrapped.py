@@ -108,14 +108,14 @@ def test_observations_are_those_of_play(name):
     envs, met = ENVIRONMENTS[name](), set()
     observations = shown(RegretMeter(envs))
     seen, infos = envs.reset(seed=1)
-    for _ in range(120):
+    for _ in range(60):
         masks = infos["action_mask"].astype(bool)
         for game, mask in enumerate(masks):
             places = [] if mask.all() else matches(observations, mask, row(seen, game))  # all where a turn is over
             assert len(places) == (not mask.all())
             met.update(places)
         seen, _, _, _, infos = envs.step(masks.argmax(axis=1))
-    assert len(met) > 10
+    assert len(met) > 6
     envs.close()
 
 

@@ -36,7 +36,7 @@ def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, 
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """The tolerance for equal values chooses as the fractions do."""

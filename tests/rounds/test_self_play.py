@@ -14,15 +14,15 @@ SMALL = Threes(dice=2, faces=4, free_face=1)
 
 @pytest.mark.parametrize(("ties", "shut_wins"), every(5, [*product(TIES, [True, False])], pytest.mark.slow))
 def test_every_turn_changes_the_lead_and_the_last_one_wins_by_the_tie_rule(ties, shut_wins):
-    envs = SelfPlayVectorEnv(SMALL, 200, players=4, ties=ties, shut_wins=shut_wins)
+    envs = SelfPlayVectorEnv(SMALL, 40, players=4, ties=ties, shut_wins=shut_wins)
     envs.reset(seed=1)
     envs.action_space.seed(1)
     ranked = [*envs.round.scores_so_far.scores.tolist(), "nobody has a score"]
-    rounds = [[] for _ in range(200)]  # the final scores so far, None after an illegal action
+    rounds = [[] for _ in range(40)]  # the final scores so far, None after an illegal action
     for step in range(60):
         _, rewards, over, _, infos = envs.step(envs.legal_sample() if step % 4 else envs.action_space.sample())
         assert not rewards.any()
-        final, ended = infos.get("final_info"), infos.get("_wins", np.zeros(200, bool))
+        final, ended = infos.get("final_info"), infos.get("_wins", np.zeros(40, bool))
         assert not ended[~over].any()
         for number in np.flatnonzero(over):
             scores = rounds[number]
