@@ -26,7 +26,7 @@ VARIANTS = {
     for variant, named in entry_of(rules).variants.items()
     if fits(make_game(rules, named.fields))
 } | {"threes": Threes(), "threes with 7 dice": Threes(dice=7)}
-SMALL = {"box": ShutTheBox(tiles=6), "one die": ShutTheBox(tiles=6, one_die="low-sum"), "threes": Threes(dice=3)}
+SMALL = {"box": ShutTheBox(tiles=6), "one die": ShutTheBox(tiles=6, one_die="low-sum"), "three dice": Threes(dice=3)}
 BOX = TextGame(ShutTheBox())
 BOARD = 0b111111111
 NINE = BOX.position(BOARD, 2, (9,))
@@ -313,7 +313,7 @@ def test_random_answers_name_nothing_or_the_numbers_in_them(count):
 
 
 def test_prompts_contain_the_rules(pig, snapshot):
-    box = TextGame(ShutTheBox(tiles=12, one_die="low-sum", ending_roll=7), "at-most:5", seed=1)
+    box = TextGame(ShutTheBox(tiles=7, one_die="low-sum", ending_roll=7), "at-most:5", seed=1)
     threes = TextGame(Threes(dice=2), list_moves=True)
     assert [box.rules, TextGame(pig()).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
 

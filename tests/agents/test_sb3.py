@@ -33,7 +33,7 @@ def weights_of(model):
 
 
 @pytest.mark.parametrize(
-    ("name", "steps"), [pytest.param("sb3-ppo", 2048, marks=pytest.mark.nightly), ("sb3-a2c", 50), ("sb3-dqn", 400)]
+    ("name", "steps"), [pytest.param("sb3-ppo", 2048, marks=pytest.mark.nightly), ("sb3-a2c", 50), ("sb3-dqn", 200)]
 )
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps):
     model = LEARNERS[name].model_class("MlpPolicy", gym.make(BOX, tiles=5), seed=3, device="cpu")

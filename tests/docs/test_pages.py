@@ -45,7 +45,7 @@ def test_every_command_is_tested_or_known():
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "block",
-    mostly_nightly(PYTHON, lambda block: block.page.stem != "a_big_box"),
+    mostly_nightly(PYTHON, lambda block: block.page.stem not in ("a_big_box", "a_variant")),
     ids=lambda block: block.page.stem,
 )
 @pytest.mark.usefixtures("own_games")

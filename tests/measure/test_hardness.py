@@ -37,7 +37,7 @@ def test_shares_agree_with_the_reference(game, goal):
     assert found.effective_horizon == len(found.shares)
 
 
-SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, one_die="any-time"), Threes(dice=3)]
+SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, faces=4, one_die="any-time"), Threes(dice=3, faces=4)]
 
 
 def met(game, policy):

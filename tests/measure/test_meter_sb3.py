@@ -91,10 +91,10 @@ def test_a_model_is_measured_as_it_plays_not_as_it_learns(deterministic):
 
 def test_observations_are_normalised_by_the_current_statistics():
     env = VecMonitor(VecNormalize(DummyVecEnv([make] * 2)))
-    meter, model = RegretMeter(env), model_of(PPO, env, n_steps=64)
+    meter, model = RegretMeter(env), model_of(PPO, env, n_steps=32, n_epochs=1)
     tables = meter.optimum.tables
     for _ in range(2):
-        model.learn(100)
+        model.learn(64)
         policy = meter.policy(model)
         for state, observation, _ in rows(meter):
             assert (observation == env.normalize_obs(tables.observation[state])).all()
@@ -130,13 +130,13 @@ def test_a_model_that_has_diverged_is_refused():
 @pytest.mark.parametrize(("algorithm", "deterministic"), [(PPO, False), (MaskablePPO, True), (DQN, True)])
 def test_sampled_turns_of_a_stock_model_estimate_its_exact_regret(algorithm, deterministic):
     env = VecNormalize(DummyVecEnv([make]))
-    short = {} if algorithm is DQN else {"n_steps": 64}
+    short = {} if algorithm is DQN else {"n_steps": 64, "n_epochs": 1}
     meter, model = RegretMeter(env), model_of(algorithm, env, **short)
     model.learn(64)
-    exact, sampled = meter(model, deterministic), meter.sample(model, 4000, 1, deterministic)
+    exact, sampled = meter(model, deterministic), meter.sample(model, 2000, 1, deterministic)
     assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
     assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
-    assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.02)
+    assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.03)
 
 
 @pytest.mark.parametrize("deterministic", [True, False])
@@ -145,12 +145,12 @@ def test_a_recurrent_model_is_measured_at_play(deterministic):
     with torch.no_grad():
         model.policy.action_net.weight *= 100
     meter = RegretMeter(make())
-    sampled = meter.sample(model, 1000, deterministic=deterministic)
+    sampled = meter.sample(model, 500, deterministic=deterministic)
     assert sampled.masked is False
     envs = VecMonitor(DummyVecEnv([make] * 100))
     envs.seed(1)
-    returns, _ = evaluate_policy(model, envs, 1000, deterministic, return_episode_rewards=True)
-    noise = np.hypot(sampled.standard_error, np.std(returns) / np.sqrt(1000))
+    returns, _ = evaluate_policy(model, envs, 500, deterministic, return_episode_rewards=True)
+    noise = np.hypot(sampled.standard_error, np.std(returns) / np.sqrt(500))
     assert abs(sampled.value + np.mean(returns)) <= 4 * noise
 
 
@@ -173,8 +173,8 @@ def test_a_callback_plays_a_copy_of_the_environment_that_a_model_learns_from():
     learned = []
     for meter in (lambda envs: RegretMeter(envs), lambda envs: RegretMeter(stacked_vector())):
         envs = stacked_vector()
-        model = model_of(PPO, envs, n_steps=8, batch_size=8)
-        callback = RegretCallback(meter(envs), turns=100)
+        model = model_of(PPO, envs, n_steps=4, batch_size=16, n_epochs=2)
+        callback = RegretCallback(meter(envs), turns=50)
         model.learn(64, callback)
         assert callback.curve[-1][1]["regret"] > 0
         learned.append(model.policy.state_dict())

@@ -62,7 +62,7 @@ def test_the_approximation_is_that_of_the_reference():
 
 
 @pytest.mark.slow
-@settings(max_examples=10)
+@settings(max_examples=8)
 @given(*ROUNDS)
 def test_evaluations_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):
     strategies = [strategy(game, "random"), *(arbitrary_strategy(game, seed) for seed in range(1, players))]
