@@ -398,7 +398,7 @@ def test_models_play_boxes_too_large_for_tables():
 # The commands
 
 
-DICE = [question["id"] for question in TextGame(Threes(dice=3)).questions()]
+DICE = [question["id"] for question in TextGame(Threes(dice=2)).questions()]
 FIRST_ANSWERS = json.dumps({"id": DICE[0], "answer": "keep 1"}).encode() + b"\r\n\r\n"
 NO_OBJECT = ": it must be an object with the texts id and answer; null is no answer"
 
@@ -435,14 +435,14 @@ NO_OBJECT = ": it must be an object with the texts id and answer; null is no ans
 def test_broken_files_of_answers_are_refused(line, fault, tmp_path, capsys):
     path = tmp_path / "answers.jsonl"
     path.write_bytes(FIRST_ANSWERS + (line if isinstance(line, bytes) else line.replace("ID", DICE[0]).encode()))
-    assert main(["grade", "threes", "--dice", "3", "--answers", str(path)]) == 2
+    assert main(["grade", "threes", "--dice", "2", "--answers", str(path)]) == 2
     assert capsys.readouterr().err.strip().endswith(f"answers.jsonl: line 3{fault}")
 
 
 def test_files_of_answers_may_have_other_line_breaks_and_keys(tmp_path, capsys):
     def regret(content):
         path.write_bytes(content)
-        assert main(["grade", "threes", "--dice", "3", "--json", "--answers", str(path)]) == 0
+        assert main(["grade", "threes", "--dice", "2", "--json", "--answers", str(path)]) == 0
         return json.loads(capsys.readouterr().out)
 
     path = tmp_path / "answers.jsonl"
@@ -468,5 +468,5 @@ def test_files_of_answers_may_have_other_line_breaks_and_keys(tmp_path, capsys):
 def test_a_huge_answer_is_read_in_time(tmp_path, capsys):
     path = tmp_path / "answers.jsonl"
     path.write_text(json.dumps({"id": DICE[0], "answer": "keep 1 " * 100_000}))
-    assert main(["grade", "threes", "--dice", "3", "--json", "--answers", str(path)]) == 0
+    assert main(["grade", "threes", "--dice", "2", "--json", "--answers", str(path)]) == 0
     assert json.loads(capsys.readouterr().out)["missing"] == len(DICE) - 1

@@ -393,7 +393,7 @@ DOORS = {
     "register": (register, None),
 }
 FAST = ("solve", "meter", "step_many", "round")
-FAST_AND_SLOW = [*FAST, *(pytest.param(door, marks=pytest.mark.slow) for door in DOORS if door not in FAST)]
+ALL_DOORS = [*FAST, *(pytest.param(door, marks=pytest.mark.nightly) for door in DOORS if door not in FAST)]
 
 
 def is_refused(door, game):
@@ -438,13 +438,13 @@ def test_mistakes_are_refused_by_the_name_of_the_method(method, snapshot):
     assert messages == snapshot
 
 
-@pytest.mark.parametrize("door", FAST_AND_SLOW)
+@pytest.mark.parametrize("door", ALL_DOORS)
 def test_doors_refuse_mistakes_or_give_the_right_number(door):
     refused = [is_refused(door, game) for game in games_with("WRONG")]
     assert any(refused)
 
 
-@pytest.mark.parametrize("door", FAST_AND_SLOW)
+@pytest.mark.parametrize("door", ALL_DOORS)
 def test_unusual_rules_give_the_right_number(door):
     assert not any(is_refused(door, game) for game in games_with("RIGHT"))
 

@@ -185,6 +185,7 @@ def check_vector(identity, layers, mode, options, seed):
     for _ in range(12):
         *_, terminated, truncated, infos = envs.step(drawn_actions(envs, random).argmax(axis=1))
         np.testing.assert_allclose(infos["loss"], witness.loss, atol=1e-9)
+        assert (np.asarray(infos["loss"])[~np.asarray(infos["_loss"])] == 0).all()
         over = np.asarray(terminated) | np.asarray(truncated)
         if over.any():
             ends = infos.get("final_info", infos)

@@ -80,24 +80,6 @@ def test_an_illegal_action_loses_what_it_costs_and_the_first_throw_is_luck():
     assert math.isnan(env.standard_error)
 
 
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("env", [(BOX, {"tiles": 16}), (ROUND, {"dice": 4}), (BOX, {"max_episode_steps": 2})])
-def test_losses_add_up_to_the_regret_of_each_episode(env, mode):
-    envs = VectorRecordRegret(gym.make_vec(env[0], 5, autoreset_mode=mode, **env[1]))
-    total, count = np.zeros(5), 0
-    for infos in play_many(envs, 5):
-        assert (infos["loss"] >= 0).all()
-        assert (infos["loss"][~infos["_loss"]] == 0).all()
-        total += infos["loss"]
-        ends = infos.get("final_info", infos)
-        ended = ends.get("_regret", np.zeros(5, np.bool_))
-        if ended.any():
-            assert ends["regret"][ended] == pytest.approx(total[ended], abs=1e-12)
-            count += ended.sum()
-            total[ended] = 0
-    assert envs.episodes == count >= 25
-
-
 @pytest.mark.parametrize("stepper", ["tables", "boards"])
 @pytest.mark.parametrize("mode", MODES)
 def test_many_environments_record_the_losses_of_the_solution(mode, stepper):

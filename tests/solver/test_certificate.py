@@ -22,7 +22,11 @@ from tests import reference
 from tests.twins import around_four, games, position, squares, their_utility, thirds, twin
 
 FOUR = ShutTheBox(tiles=4)
-FEW = [FOUR, ShutTheBox(tiles=4, faces=3, one_die="any-time", first_move=2, ending_roll=4), Threes(2, 3, moon=True)]
+FEW = [
+    ShutTheBox(tiles=3),
+    ShutTheBox(tiles=3, faces=3, one_die="any-time", first_move=2, ending_roll=4),
+    Threes(2, 3, moon=True),
+]
 
 
 @given(games(), st.sampled_from(["score", "shut", squares, around_four, thirds]))

@@ -60,7 +60,7 @@ def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties
     evaluation, turns_played = rules.evaluate(strategies), set()
     for seat in range(3):
         coach = RoundCoach(evaluation, seat)
-        for number in range(8):
+        for number in range(5):
             scores, steps = [], []
             state = RoundState(rules, "abc", scores)
             while not state.is_over:
