@@ -41,6 +41,7 @@ NEED_TORCH = [
         "test_trial.py",
     )
 ]
+TurnEnv.metadata["render_fps"] = 1000
 settings.register_profile("tests", deadline=None, max_examples=20)
 settings.load_profile("tests")
 
@@ -52,7 +53,9 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
-    """Neither report nor delete the snapshots of tests that markers leave out."""
+    """Neither report nor delete the snapshots of tests that markers leave out; try wrappers out briefly by day."""
+    if config.option.markexpr != "nightly":
+        trial.TURNS = 80
     config.option.disable_unused_snapshots |= config.option.markexpr != "not nightly"
 
 
@@ -77,18 +80,6 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
-
-
-@pytest.fixture(autouse=True)
-def _windows_at_once(monkeypatch):
-    monkeypatch.setitem(TurnEnv.metadata, "render_fps", 1000)
-
-
-@pytest.fixture(autouse=True)
-def _short_trials(request, monkeypatch):
-    """Try wrappers out for fewer turns by day."""
-    if not request.node.get_closest_marker("nightly"):
-        monkeypatch.setattr(trial, "TURNS", 80)
 
 
 @pytest.fixture(autouse=True)

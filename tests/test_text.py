@@ -102,58 +102,53 @@ def test_a_game_of_your_own_can_change_its_questions_and_answers(pig):
     assert move_named(game, '{"move": "throw again"}', game.position(7, 1, (3,))) == "throw again"
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "I shut 4 and 5.", "4+5", "5, 4", "Shut tiles four and five!", "4 + 5 = 9", "[5, 4]", '{"tiles": [4, 5]}',
-        '```json\n{"move": "4+5"}\n```', "9 or 4+5? I prefer many tiles.\nAnswer: 4,5", "answer: (4 and 5)",
-        "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
-        '{"shut": ["four", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
-        "I am going to shut 4 and 5", "So my move is to shut tile 4, then tile 5", "4 and 5 is my move",
-        "shut 4, shut 5", "closing 4, closing 5", "the 4 tile and the 5 tile", "the 4 and 5 tiles", "I shut 4 with 5",
-        "I'm going with 4 and 5.", '["shut 4", "shut 5"]', '{"answer": "shut 4,5"}', '{"tiles": ["4 and 5"]}',
-        "> Answer: shut 4,5", "### Final answer: shut 4,5", "1. Answer: 4,5", "Answer: shut 4,5\r\nGood luck!",
-        'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
-        "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
-    ],
-)  # fmt: skip
-def test_phrases_of_models_are_read(answer):
-    assert move_named(BOX, answer, NINE) == (4, 5)
+READ = [
+    "I shut 4 and 5.", "4+5", "5, 4", "Shut tiles four and five!", "4 + 5 = 9", "[5, 4]", '{"tiles": [4, 5]}',
+    '```json\n{"move": "4+5"}\n```', "9 or 4+5? I prefer many tiles.\nAnswer: 4,5", "answer: (4 and 5)",
+    "**Answer: 4, 5**", "The answer: 4 5", "I'll close the 4 & the 5",
+    '{"shut": ["four", "five"]}', "Answer: 4,5\n\nAnswer: 5+4", "I\u2019ll shut \u201c4\u201d and \u201c5\u201d.",
+    "I am going to shut 4 and 5", "So my move is to shut tile 4, then tile 5", "4 and 5 is my move",
+    "shut 4, shut 5", "closing 4, closing 5", "the 4 tile and the 5 tile", "the 4 and 5 tiles", "I shut 4 with 5",
+    "I'm going with 4 and 5.", '["shut 4", "shut 5"]', '{"answer": "shut 4,5"}', '{"tiles": ["4 and 5"]}',
+    "> Answer: shut 4,5", "### Final answer: shut 4,5", "1. Answer: 4,5", "Answer: shut 4,5\r\nGood luck!",
+    'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
+    "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "answer",
-    [
-        "", "?", "9 or 4+5", "I don't shut 4 and 5", "4-5", "4.5", "4 and 4", "45", "1. 4\n2. 5",
-        "Answer: 9\nAnswer: 4+5",
-        "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
-        '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
-        "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
-        "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
-        "I open 4 and 5", "I throw 4 and 5",
-        "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
-        '["4 to 5"]', '{"tiles": "4 to 5"}', '["4", "to", "5"]', "1 and 2 to make 3", "1 and 2 make 3", "1+2 is 3",
-        "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
-        "3 (1+2)", "1+2 (3)", "shut (1) and (2)",
-        "shut 2 tiles", "two tiles", "I shut one tile", "1 tile", "shut 2 of the tiles", "one tile, 9",
-        "3 tiles, 1, 2 and 6",
-        "shut 2 tiles, 4 and 5", "both tiles", "with 3, shut 1 and 2", "3, shut 1 and 2", "3 and shut 1, 2",
-        "9, closing 4 and 5", "make 9", "I make it 9", "to make 9", "down to 9", "the sum 9", "9 = 4+5", "= 9",
-        "Wrong answer: 9", "That is not my answer: 9", "I don't give an answer: 9", "No answer: 9",
-        "Wrong answer: 9\nAnswer: 4,5",
-        'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5", "Answer 4,5",
-        "The answer is 4,5", "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
-        "Answer: 9 Answer: 4,5", "shut 4\nshut 5", "4 x 5", "4; 5", "4 | 5", "4 -> 5", "4: 5", "#4, #5", "4)(5 or 9",
-        "IV and V", "4th and 5th", "4a, 5", "0x4, 5", "4e0, 5", "04, 05", "4., 5.", "4,5\x00", "4\u200b,5", "twenty",
-        "minus 9",
-        "[]", "{}", "null", "true", '{"tiles": []}', '{"tiles": {}}', '{"tiles": null}', '{"tiles": "9 or 4,5"}',
-        '{"tiles": [4], "shut": [5]}', '{"tiles": [9], "dice": 1}', '{"Tiles": [4, 5]}', "{'tiles': [4, 5]}",
-        '{"tiles": [4, 5]',
-        '{"tiles": [4, 5]} {"tiles": [9]}', '{"tiles": [-4, 5]}', '{"tiles": ["4", "to", "5"]}', '{"tiles": 45}',
-    ],
-)  # fmt: skip
-def test_ambiguous_answers_are_not_guessed(answer):
-    assert move_named(BOX, answer, NINE) is None
+AMBIGUOUS = [
+    "", "?", "9 or 4+5", "I don't shut 4 and 5", "4-5", "4.5", "4 and 4", "45", "1. 4\n2. 5",
+    "Answer: 9\nAnswer: 4+5",
+    "4+5=10", "4/5", "-4, 5", "I shut 4 and 5 to keep 9", "shut 4 and 5 not 9", '{"tiles": [4], "tiles": [5]}',
+    '{"tiles": [4, 5.0]}', '{"tiles": [true, 4]}', "[[4, 5]]", "[" * 100_000, "4\u00b2", "\uff14", "Answer:",
+    "0", "4 and 5 dice", "tile 10", "10" * 5000, '{"tiles": [4, 5], "why": 9}', "all", "\ud800", "none",
+    "4,5;", "4 5 x", "the 4 one", "[4] 5", "4*5", "4**5", "Keep 4 and 5 open", "shut 4 and keep 5",
+    "I open 4 and 5", "I throw 4 and 5",
+    "shut 4 to 5", "four to five", "4 through 5", "4 thru 5", "4\u20135", "from 4 to 5", "4..5", "between 4 and 5",
+    '["4 to 5"]', '{"tiles": "4 to 5"}', '["4", "to", "5"]', "1 and 2 to make 3", "1 and 2 make 3", "1+2 is 3",
+    "3, so 1 and 2", "3, therefore 1 and 2", "4 of 5",
+    "3 (1+2)", "1+2 (3)", "shut (1) and (2)",
+    "shut 2 tiles", "two tiles", "I shut one tile", "1 tile", "shut 2 of the tiles", "one tile, 9",
+    "3 tiles, 1, 2 and 6",
+    "shut 2 tiles, 4 and 5", "both tiles", "with 3, shut 1 and 2", "3, shut 1 and 2", "3 and shut 1, 2",
+    "9, closing 4 and 5", "make 9", "I make it 9", "to make 9", "down to 9", "the sum 9", "9 = 4+5", "= 9",
+    "Wrong answer: 9", "That is not my answer: 9", "I don't give an answer: 9", "No answer: 9",
+    "Wrong answer: 9\nAnswer: 4,5",
+    'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5", "Answer 4,5",
+    "The answer is 4,5", "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
+    "Answer: 9 Answer: 4,5", "shut 4\nshut 5", "4 x 5", "4; 5", "4 | 5", "4 -> 5", "4: 5", "#4, #5", "4)(5 or 9",
+    "IV and V", "4th and 5th", "4a, 5", "0x4, 5", "4e0, 5", "04, 05", "4., 5.", "4,5\x00", "4\u200b,5", "twenty",
+    "minus 9",
+    "[]", "{}", "null", "true", '{"tiles": []}', '{"tiles": {}}', '{"tiles": null}', '{"tiles": "9 or 4,5"}',
+    '{"tiles": [4], "shut": [5]}', '{"tiles": [9], "dice": 1}', '{"Tiles": [4, 5]}', "{'tiles': [4, 5]}",
+    '{"tiles": [4, 5]',
+    '{"tiles": [4, 5]} {"tiles": [9]}', '{"tiles": [-4, 5]}', '{"tiles": ["4", "to", "5"]}', '{"tiles": 45}',
+]  # fmt: skip
+
+
+def test_phrases_of_models_are_read_and_ambiguous_answers_are_not_guessed():
+    expected = {**dict.fromkeys(READ, (4, 5)), **dict.fromkeys(AMBIGUOUS)}
+    assert {answer: move_named(BOX, answer, NINE) for answer in expected} == expected
 
 
 def test_words_of_large_numbers_are_not_two_tiles():
@@ -191,25 +186,25 @@ def test_an_empty_answer_names_nothing_even_where_a_move_shuts_nothing():
     assert silent.evaluation.regret == passing.evaluation.regret
 
 
-@pytest.mark.parametrize(
-    ("answer", "keep"),
-    [
-        ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
-        ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
-        ("I choose 3", 3), ("I'll play two", 2), ("keep 1 die", 1),
-        ("I keep three dice.", 3), ("keep the 2 lowest", 2), ("the lowest two dice", 2), ("[2]", 2),
-        ("My move is to keep 2", 2), ("keep my 3 lowest dice", 3), ("Answer: keep 5.", 5), ('{"keep": "two dice"}', 2),
-        ("keep the 3 please", None), ("keep my 3", None), ("keep the 3 die", None), ("keep die 3", None),
-        ("the two", None),
-        ("keep lowest, 3", None), ("keep the lowest die (1)", None), ("keep 3s", None), ("keep threes", None),
-        ("keep 1 and 2", None), ("keep one 2", None), ("keep all", None), ("keep 0", None), ("keep 6", None),
-        ("keep 2 or 3", None), ("keep 2 (1, 2)", None), ("keep 2.0", None), ("keep -2", None), ("re-roll 3 dice", None),
-        ("keep 2 of 5", None), ("", None), ("[]", None), ("none", None), ('{"keep": 2, "dice": 3}', None),
-    ],
-)  # fmt: skip
-def test_answers_about_threes_say_how_many_dice_to_keep(answer, keep):
+KEPT = [
+    ("I keep the two lowest dice.", 2), ("keep the lowest 3", 3), ("2", 2), ('{"keep": 2}', 2),
+    ("throw 2 dice", None), ("keep the 3", None), ("keep a 3", None), ("close 2", None), ("tile 2", None),
+    ("I choose 3", 3), ("I'll play two", 2), ("keep 1 die", 1),
+    ("I keep three dice.", 3), ("keep the 2 lowest", 2), ("the lowest two dice", 2), ("[2]", 2),
+    ("My move is to keep 2", 2), ("keep my 3 lowest dice", 3), ("Answer: keep 5.", 5), ('{"keep": "two dice"}', 2),
+    ("keep the 3 please", None), ("keep my 3", None), ("keep the 3 die", None), ("keep die 3", None),
+    ("the two", None),
+    ("keep lowest, 3", None), ("keep the lowest die (1)", None), ("keep 3s", None), ("keep threes", None),
+    ("keep 1 and 2", None), ("keep one 2", None), ("keep all", None), ("keep 0", None), ("keep 6", None),
+    ("keep 2 or 3", None), ("keep 2 (1, 2)", None), ("keep 2.0", None), ("keep -2", None), ("re-roll 3 dice", None),
+    ("keep 2 of 5", None), ("", None), ("[]", None), ("none", None), ('{"keep": 2, "dice": 3}', None),
+]  # fmt: skip
+
+
+def test_answers_about_threes_say_how_many_dice_to_keep():
     game = TextGame(Threes())
-    assert move_named(game, answer, game.position(0, 5, (1, 2, 4, 5, 6))) == keep
+    position = game.position(0, 5, (1, 2, 4, 5, 6))
+    assert [(answer, move_named(game, answer, position)) for answer, _ in KEPT] == KEPT
 
 
 def test_answers_must_name_the_number_of_dice_where_it_is_chosen():
