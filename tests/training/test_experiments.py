@@ -25,7 +25,7 @@ def drawn(monkeypatch):
 
     def keep(figure, path, **options):
         figures[path.name] = figure
-        save(figure, path, **options)
+        save(figure, path, **options | {"dpi": 20})
 
     monkeypatch.setattr(Figure, "savefig", keep)
     return figures
