@@ -174,7 +174,7 @@ def test_presets_of_another_form_are_refused_in_one_line(tables, text, fault):
     assert str(refused.value).isprintable()
 
 
-BUDGETS = (1, 2, 15, 100, 1000, 8192, 50_000, 600_000, 3_000_000, 10**9)
+BUDGETS = (1, 15, 100, 1000, 50_000, 3_000_000)
 
 
 @pytest.mark.parametrize("algorithm", LEARNERS)

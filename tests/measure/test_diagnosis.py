@@ -232,7 +232,7 @@ def test_critics_learn_from_the_rewards_of_their_own_environment():
 def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
     env = gym.make(BOX, tiles=6)
     model, meter, is_actor = algorithm("MlpPolicy", env, seed=1, device="cpu"), RegretMeter(env), algorithm is not DQN
-    found = diagnose(meter, model, random_visits(SIX), fit_steps=40)
+    found = diagnose(meter, model, random_visits(SIX), fit_steps=10)
     parts = found.exploration, found.sampling, found.representation, found.optimisation
     assert sum(parts) == pytest.approx(found.evaluation.regret, abs=1e-12)
     assert found.evaluation.regret == meter(model).regret

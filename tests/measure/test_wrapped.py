@@ -56,7 +56,7 @@ class Buffered(gym.vector.VectorObservationWrapper):
 
 SINGLE = {
     "plain": make,
-    **{f"mask for {library}": partial(MaskInObservation, make(), library) for library in LAYOUTS},
+    "mask": lambda: MaskInObservation(make()),
     "flat": lambda: wrappers.FlattenObservation(MaskInObservation(make())),
     "rescaled": lambda: wrappers.RescaleObservation(wrappers.DtypeObservation(make(), np.float32), 0, 1),
     "own": lambda: Doubled(wrappers.NormalizeReward(make())),

@@ -39,7 +39,7 @@ def test_a_policy_has_the_value_and_scores_of_the_reference(game, seed, goal, il
 
 
 @pytest.mark.slow
-@example(NINE, 0, "score", True)
+@example(SIX, 0, "score", True)
 @given(games(), SEEDS, st.sampled_from(GOALS), st.booleans())
 def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goal, illegal):
     policy = random_policy(game, seed, illegal)
