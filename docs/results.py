@@ -263,7 +263,7 @@ def few_seeds(number: int) -> str:
 
 
 def tables() -> dict[str, str]:
-    """Return the tables of all results but those of `rank_correlations`, by the heading above each."""
+    """Return the tables of all results but those of `tables_of_solved_tasks`, by the heading above each."""
     folder = RESULTS.parent
     measured = by_task(read_measurements([RESULTS]))
     found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
@@ -271,7 +271,6 @@ def tables() -> dict[str, str]:
     found["The learners"] = learners_table()
     changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
     found["What differs from the textbook, and how much it matters"] = departures_table(changes)
-    found["Results"] = exact8_table(read_exact8())
     parts = read_diagnoses()
     found["What the parts predict"] = changes_table(parts)
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
@@ -280,10 +279,11 @@ def tables() -> dict[str, str]:
     return found
 
 
-def rank_correlations() -> dict[str, str]:
-    """Return the tables of the study of hardness, by the heading above each; it solves all of its tasks."""
+def tables_of_solved_tasks() -> dict[str, str]:
+    """Return the tables of exact-8 and of the study of hardness, by the heading above each; both solve their tasks."""
     studied = read_numbers(RESULTS.with_name("hardness.csv.gz"), sweep.KEY)
     return {
+        "Results": exact8_table(read_exact8()),
         "Rank correlations within families": correlations_table(within_families(studied)),
         "Rank correlations over all tasks": correlations_table(correlations(studied)),
     }
@@ -332,6 +332,6 @@ if __name__ == "__main__":
     draw_nine_tiles(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
     draw_scores(DOCS / "exact8.png", read_exact8())
-    found = tables() | rank_correlations()
+    found = tables() | tables_of_solved_tasks()
     for page in PAGES:
         write_text(page, with_tables(page.read_text(), found))

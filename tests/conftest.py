@@ -42,7 +42,7 @@ NEED_TORCH = [
     )
 ]
 TurnEnv.metadata["render_fps"] = 1000
-settings.register_profile("tests", deadline=None, max_examples=20)
+settings.register_profile("tests", deadline=None, max_examples=12)
 settings.load_profile("tests")
 
 

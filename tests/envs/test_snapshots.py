@@ -6,7 +6,7 @@ import pickle
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis.strategies import integers
 
 from stb_gym import ShutTheBox, Threes
@@ -99,7 +99,6 @@ def test_other_snapshots_are_refused_and_change_nothing(name):
         np.testing.assert_equal(env.snapshot(), later)
 
 
-@settings(max_examples=15)
 @given(boxes(), integers(0, 99))
 def test_a_snapshot_is_of_the_same_position_in_tables_and_boards(game, seed):
     for make, choices in ((make_turn, {}), (make_turns, {"num_envs": 8, "max_episode_steps": 3})):

@@ -53,9 +53,7 @@ def test_one_environment_shows_both_as_the_library_wants(names):
     assert gym.make(env.spec).observation_space == env.observation_space
 
 
-@pytest.mark.parametrize(
-    ("names", "mode", "limit"), every(7, [*product(ASKED_FOR, AutoresetMode, [None, 2])], pytest.mark.slow)
-)
+@pytest.mark.parametrize(("names", "mode", "limit"), every(4, [*product(ASKED_FOR, AutoresetMode, [None, 2])]))
 def test_many_environments_show_both_as_the_library_wants(names, mode, limit):
     name, mask_name, mask_space = ASKED_FOR[names]
     options = {"autoreset_mode": mode, "max_episode_steps": limit}

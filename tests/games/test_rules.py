@@ -20,7 +20,7 @@ def in_their_words(game, moves):
     return {(game.actions[action], following[1]): position(game, *following) for action, following in moves.items()}
 
 
-@settings(max_examples=50)
+@settings(max_examples=30)
 @given(games())
 def test_states_rolls_moves_and_scores_are_those_of_the_reference(game):
     other, found = twin(game), walk(game)

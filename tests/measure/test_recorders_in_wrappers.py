@@ -212,7 +212,7 @@ def orders(table):
 @example(["recorder", "RecordEpisodeStatistics"], BOX, False, 0)
 @example(["RecordEpisodeStatistics", "recorder"], BOX, False, 0)
 @example(["recorder", "TimeLimit", "Autoreset"], BOX, False, 0)
-@settings(max_examples=50)
+@settings(max_examples=30)
 def test_a_recorder_is_exact_in_any_order_of_wrappers(layers, identity, anywhere, seed):
     assume(fit(layers, "Masked" in identity))
     check_single(identity, layers, PLACES.get(identity) if anywhere else None, seed)
@@ -224,7 +224,6 @@ def test_a_recorder_is_exact_in_any_order_of_wrappers(layers, identity, anywhere
 @example(["recorder", "RecordEpisodeStatistics"], BOX, False, 0)
 @example(["RecordEpisodeStatistics", "recorder"], ROUND, True, 0)
 @example(["Lists", "recorder"], ROUND, True, 0)
-@settings(max_examples=20)
 def test_a_vector_recorder_is_exact_in_any_order_of_wrappers(mode, layers, identity, anywhere, seed):
     assume(fit(layers, "Masked" in identity, mode))
     check_vector(identity, layers, mode, PLACES.get(identity) if anywhere else None, seed)

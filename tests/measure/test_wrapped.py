@@ -103,7 +103,7 @@ def matches(observations, mask, observation):
     return [place for place in np.flatnonzero(alike) if data_equivalence(row(observations, place), observation)]
 
 
-@pytest.mark.parametrize("name", every(3, ENVIRONMENTS, pytest.mark.slow))
+@pytest.mark.parametrize("name", every(3, ENVIRONMENTS))
 def test_observations_are_those_of_play(name):
     envs, met = ENVIRONMENTS[name](), set()
     observations = shown(RegretMeter(envs))
@@ -139,7 +139,10 @@ REMEMBERING = {
 }
 
 
-@pytest.mark.parametrize("name", every(7, REMEMBERING, pytest.mark.slow))
+@pytest.mark.parametrize(
+    "name",
+    [*every(7, [*REMEMBERING][:1] + [*REMEMBERING][2:], pytest.mark.slow), pytest.param("pictures", marks=pytest.mark.nightly)],
+)
 def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
     meter = RegretMeter(REMEMBERING[name]())
     with pytest.raises(ValueError, match=r"may depend on more than the position.*: use RegretMeter\.sample "):

@@ -20,7 +20,6 @@ ROUNDS = games(3, 2), st.integers(1, 3), st.sampled_from(list(TIES)), st.boolean
 # Against the reference
 
 
-@settings(max_examples=20)
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
     """No seat can gain, either."""
@@ -36,7 +35,7 @@ def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, 
 
 
 @pytest.mark.slow
-@settings(max_examples=25)
+@settings(max_examples=15)
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
     """The tolerance for equal values chooses as the fractions do."""

@@ -51,9 +51,7 @@ def wins(ties, scores, player):
     return {"all-win": 1, "split": 1 / scores.count(min(scores)), "nobody": int(scores.count(min(scores)) == 1)}[ties]
 
 
-@pytest.mark.parametrize(
-    ("game", "ties", "shut_wins"), every(5, [*product(SMALL, TIES, [False, True])], pytest.mark.slow), ids=str
-)
+@pytest.mark.parametrize(("game", "ties", "shut_wins"), every(5, [*product(SMALL, TIES, [False, True])]), ids=str)
 def test_start_luck_choices_and_the_others_make_the_result_of_a_round(game, ties, shut_wins):
     rules, random = Round(game, 3, ties, shut_wins), np.random.default_rng(2)
     strategies = ["random", "optimal", strategy(game, "worst")]

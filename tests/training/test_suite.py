@@ -160,9 +160,8 @@ def test_a_solved_task_counts_as_one_in_a_million():
     "algorithm",
     [
         "certainty-equivalence",
-        "afterstates",
         "sb3-maskable-ppo-tuned",
-        pytest.param("sb3-dqn", marks=pytest.mark.nightly),
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("afterstates", "sb3-dqn")),
     ],
 )
 def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
