@@ -54,7 +54,7 @@ def test_python_runs(block, tmp_path, monkeypatch, capsys):
     monkeypatch.syspath_prepend(DOCS)
     exec(compile(block.code, block.page.name, "exec"), {"__name__": "__main__"})
     promised, printed = figures(block.code), capsys.readouterr().out
-    assert promised or block.page.parent.name == "tutorials"
+    assert promised or "assert " in block.code or block.page.parent.name == "tutorials"
     assert all(is_printed(number, printed) for number in promised)
 
 
