@@ -1,0 +1,485 @@
+"""A ladder of tiny solved tasks for whole learners; each isolates one ability.
+
+Every task is a table of a few states. Its values are computed exactly by dynamic programming, so the regret of an agent
+has no noise: only its training does. The tasks are small enough for default settings of common libraries.
+"""
+
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import PackageNotFoundError, version
+from inspect import signature
+from types import SimpleNamespace
+from typing import Any, cast
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arguments import checked
+from stb_gym.check.results import Case, CheckResult
+from stb_gym.checks import check_integer, check_names
+from stb_gym.measure.agents import Batch, player_of
+from stb_gym.measure.wrapped import AgentView
+from stb_gym.tracking import tracked
+
+Floats = NDArray[np.float64]
+Masks = NDArray[np.bool_]
+Move = tuple[tuple[float, float, str], ...]  # (probability, reward, next state) of the one or two outcomes of an action
+
+TOLERANCE = 0.03  # share of the greatest regret; one wrong decision costs more on every rung
+ATTEMPTS = 3  # trainings with different seeds, of which one must pass
+NUM_ENVS = 4  # of a vector environment
+SWEEPS = 100  # of value iteration; no episode of a task without a limit is longer
+END = ""
+WORST = "the worst play"  # in the place of a state, where an agent plays as badly as possible
+
+
+def ends(reward: float) -> Move:
+    """Return a move that ends the episode with a reward."""
+    return ((1.0, reward, END),)
+
+
+def leads(state: str, reward: float = 0.0) -> Move:
+    """Return a move to a state."""
+    return ((1.0, reward, state),)
+
+
+def wins(probability: float, prize: float) -> Move:
+    """Return a move that ends the episode with a prize or with nothing."""
+    return ((probability, prize, END), (1 - probability, 0.0, END))
+
+
+@dataclass(frozen=True)
+class Rung:
+    """A task of the ladder.
+
+    Attributes:
+        name: its name, for the argument `rungs`.
+        moves: the moves of each state by action; None for an illegal one.
+        starts: the states where episodes begin, with equal probabilities.
+        likely: the faults that fail it, by the state where the choice is wrong: WORST if the whole play is the worst
+            there is, "" for all other states.
+        checks: the checks that find the line.
+        limit: the number of steps after which episodes are truncated; 0 for no limit. Truncation is not the end: the
+            value of an action counts what the later states are worth.
+        discount: the discount per step that the values use.
+    """
+
+    name: str
+    moves: dict[str, tuple[Move | None, ...]]
+    starts: tuple[str, ...]
+    likely: dict[str, tuple[str, ...]]
+    checks: str
+    limit: int = 0
+    discount: float = 0.99
+
+    @property
+    def masks(self) -> Masks:
+        """[S, A] True where an action is legal."""
+        return np.array([[move is not None for move in moves] for moves in self.moves.values()])
+
+    def observe(self, state: str) -> NDArray[np.float32]:
+        """Return [S] a one-hot code of a state, zeros for the end."""
+        return np.array([state == other for other in self.moves], np.float32)
+
+    def tables(self) -> tuple[Floats, Floats]:
+        """Return the mean rewards [S, A] and the probabilities [S, A, S] of the next states; illegal actions have 0."""
+        states = list(self.moves)
+        rewards = np.zeros(self.masks.shape)
+        transitions = np.zeros((*rewards.shape, len(states)))
+        for row, moves in enumerate(self.moves.values()):
+            for action, move in enumerate(moves):
+                for probability, reward, following in move or ():
+                    rewards[row, action] += probability * reward
+                    if following != END:
+                        transitions[row, action, states.index(following)] += probability
+        return rewards, transitions
+
+    def action_values(self, best: bool = True) -> Floats:
+        """Return [S, A] the exact action values of perfect play, or of the worst; NaN for illegal actions."""
+        rewards, transitions = self.tables()
+        rewards[~self.masks] = np.nan
+        extreme = np.nanmax if best else np.nanmin
+        values = rewards
+        for _ in range(SWEEPS):
+            values = rewards + self.discount * transitions @ extreme(values, axis=1)
+        return values
+
+    def losses(self, policy: Floats) -> Floats:
+        """Return [S] the regret of a policy [S, A] by state, as a share of the greatest regret; the sum is the regret.
+
+        An illegal action costs as much as the worst play from its state.
+        """
+        states = list(self.moves)
+        _, transitions = self.tables()
+        best = self.action_values()
+        optimum = np.nanmax(best, axis=1)
+        worst = np.nanmin(self.action_values(best=False), axis=1)
+        start = np.bincount([states.index(name) for name in self.starts], minlength=len(states)) / len(self.starts)
+        following = np.einsum("sa,sat->st", policy, transitions)
+        visits = np.linalg.solve(np.eye(len(states)) - self.discount * following.T, start)  # discounted
+        choice = optimum[:, None] - np.where(self.masks, best, worst[:, None])
+        return visits * (policy * choice).sum(axis=1) / (start @ (optimum - worst))
+
+
+_EXACT = "check.advantages for policy gradients, check.q_targets for Q-learning"
+_SIGN = "the sign of the loss or of the reward is wrong"
+RUNGS = (
+    Rung(
+        "one decision",
+        {
+            f"at choice {number}": tuple(ends((-0.5, 1.0, 0.0, 0.5)[(number + action) % 4]) for action in range(4))
+            for number in range(6)
+        },
+        tuple(f"at choice {number}" for number in range(6)),
+        {
+            WORST: (_SIGN,),
+            "": (
+                "rewards are stored one step late",
+                "the loss takes the action of another row",
+                "the optimiser does not hold the network that plays",
+                "it does not explore",
+            ),
+        },
+        "check.policy_loss or check.td_loss, then check.rollout",
+    ),
+    Rung(
+        "chance",
+        {
+            "before the long shot": (wins(0.15, 1.0), ends(0.4)),
+            "before the good bet": (ends(0.15), wins(0.4, 0.9)),
+        },
+        ("before the long shot", "before the good bet"),
+        {
+            "before the long shot": (
+                "the target is the luckiest outcome and not the mean",
+                "only good outcomes are reinforced: advantages without a baseline, or cut off below 0",
+            ),
+            "before the good bet": (
+                "the target is the median or the worst outcome: a Huber loss whose delta is far below the rewards",
+                "each update replaces the value by the last outcome",
+            ),
+        },
+        _EXACT,
+    ),
+    Rung(
+        "credit",
+        {
+            "two moves before the prize": (ends(0.4), leads("one move before it")),
+            "one move before it": (ends(1.0), ends(1.0)),
+            "four moves before the prize": (leads("three moves before it"), ends(0.4)),
+            "three moves before it": (leads("two moves before it"), leads("two moves before it")),
+            "two moves before it": (leads("one move before it"), leads("one move before it")),
+        },
+        ("two moves before the prize", "four moves before the prize"),
+        {
+            "": (
+                "targets do not bootstrap, or the target network is never updated",
+                "the advantage uses the reward in place of the return",
+                "end flags are one step off",
+                "the discount is far too low",
+                "the values of actions that were not taken are pulled to 0",
+            )
+        },
+        _EXACT,
+    ),
+    Rung(
+        "sign",
+        {
+            "at the first": (ends(-0.2), ends(-1.0), ends(-0.6)),
+            "at the second": (ends(-0.1), ends(-0.9), ends(-0.9)),
+            "at the third": (ends(-1.0), ends(-0.3), ends(-0.7)),
+            "at the fourth": (ends(-0.4), ends(-0.8), ends(-1.0)),
+        },
+        ("at the first", "at the second", "at the third", "at the fourth"),
+        {
+            WORST: ("the absolute value or the square of the reward or advantage is used",),
+            "": (
+                "the greedy choice starts its maximum at 0, or takes action 0 for no action",
+                "the values of actions that were not taken are pulled to 0",
+            )
+        },
+        "check.policy_loss or check.td_loss",
+    ),
+    Rung(
+        "masks in play",
+        {
+            "at the first": (leads("at the second", -0.1), None, ends(-0.8)),
+            "at the second": (None, leads("at the third", -0.1), None),
+            "at the third": (ends(-0.6), ends(-0.2), None),
+        },
+        ("at the first",),
+        {
+            "": (
+                "the mask is missing in the greedy or in the random choice",
+                "the mask of another step or of the last episode is used",
+                "the mask subtracts too little",
+            )
+        },
+        "check.rollout, which compares the masks of each step",
+    ),
+    Rung(
+        "masks in targets",
+        {
+            "before the choice": (ends(-0.2), leads("where masks matter"), None, None),
+            "where masks matter": (ends(-0.5), ends(-0.7), None, None),
+            "where all is well": (None, None, ends(1.0), ends(0.7)),
+        },
+        ("before the choice", "where all is well"),
+        {
+            "": (
+                "the target takes its maximum over illegal actions, too",
+                "the target uses the mask of the state before",
+            )
+        },
+        "check.q_targets",
+    ),
+    Rung(
+        "time limit",
+        {
+            "one move before the limit": (ends(0.15), leads("at the prize")),
+            "at the prize": (ends(1.0), ends(1.0)),
+        },
+        ("one move before the limit", "at the prize"),
+        {
+            "": ("truncation is treated as termination, and the target does not bootstrap",),
+        },
+        _EXACT + ": their cases with a time limit",
+        limit=1,
+    ),
+    Rung(
+        "autoreset",
+        {
+            "before the turning": (leads("on the bad side", 0.4), leads("on the good side")),
+            "on the bad side": (ends(-0.4), ends(-0.4)),
+            "on the good side": (ends(0.4), ends(0.4)),
+        },
+        (*["before the turning"] * 4, "on the bad side", "on the good side"),
+        {
+            "": (
+                "the first observation of the next episode takes the place of the last of this one: look for final_obs",
+                "the step that only resets an environment is stored as a transition",
+                "truncation is treated as termination",
+            )
+        },
+        "check.rollout",
+        limit=1,
+    ),
+    Rung(
+        "discount",
+        {
+            "three moves before the prize": (ends(0.35), leads("two moves before the prize")),
+            "two moves before the prize": (leads("one move before the prize"),) * 2,
+            "one move before the prize": (ends(1.0), ends(1.0)),
+            "before the quick prize": (ends(0.3), leads("one move before the prize")),
+        },
+        ("three moves before the prize", "before the quick prize"),
+        {
+            "three moves before the prize": (
+                "the discount is ignored, overwritten by a default, or applied once after several steps",
+            ),
+            "before the quick prize": ("the discount is applied twice, or the target does not bootstrap",),
+        },
+        "check.returns",
+        discount=0.5,
+    ),
+    Rung(
+        "exploration",
+        {
+            "at the trap": (ends(0.05), leads("behind the trap"), *[ends(0.0)] * 3),
+            "behind the trap": (*[ends(0.0)] * 3, ends(1.0), ends(0.0)),
+        },
+        ("at the trap",),
+        {
+            "": (
+                "it does not explore: it acts greedily in training, or epsilon falls at once",
+                "the entropy bonus or the exploration schedule has the wrong sign or unit",
+            )
+        },
+        "",
+    ),
+)  # fmt: skip
+
+
+class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
+    """A rung as a Gymnasium environment, with `action_mask` in its infos and the method `action_masks`.
+
+    Args:
+        rung: the task.
+        seed: seeds the starts and the outcomes.
+        illegal: receives a line for each illegal action.
+    """
+
+    def __init__(self, rung: Rung, seed: int, illegal: list[str]):
+        self.observation_space = gym.spaces.Box(0, 1, (len(rung.moves),), np.float32)
+        self.action_space = gym.spaces.Discrete(rung.masks.shape[1])
+        self._rung, self._illegal = rung, illegal
+        self._masks = dict(zip(rung.moves, rung.masks, strict=True))
+        self._masks[END] = np.ones(rung.masks.shape[1], np.bool_)
+        self._state, self._steps = END, 0
+        self.reset(seed=seed)
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        starts = self._rung.starts
+        self._state = starts[self.np_random.integers(len(starts))]
+        self._steps = 0
+        return self._rung.observe(self._state), {"action_mask": self._masks[self._state].astype(np.int8)}
+
+    def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Make a move.
+
+        Raises:
+            RuntimeError: if the episode is over.
+        """
+        if self._state == END or self._steps == self._rung.limit > 0:
+            raise RuntimeError("the episode is over: call reset()")
+        move = self._rung.moves[self._state][int(action)]
+        if move is None:
+            self._illegal.append(f"action {int(action)} {self._state}")
+            move = ends(0.0)  # more than legal actions bring where masks matter
+        draw = self.np_random.random()
+        _, reward, self._state = move[0] if draw < move[0][0] else move[1]
+        self._steps += 1
+        is_over = self._state == END
+        is_cut = self._steps == self._rung.limit and not is_over
+        mask = self._masks[self._state].astype(np.int8)
+        return self._rung.observe(self._state), reward, is_over, is_cut, {"action_mask": mask}
+
+    def action_masks(self) -> Masks:
+        """Return [A] True where an action is legal; all are at the end."""
+        return self._masks[self._state].copy()
+
+
+@checked
+def agent(
+    make_agent: Callable[..., Any],
+    rungs: Iterable[str] | None = None,
+    steps: int = 8192,
+    seed: int = 0,
+    vectorize: Callable[..., Any] | None = None,
+) -> CheckResult:
+    """Train an agent on a ladder of tiny solved tasks, and measure its exact regret on each.
+
+    The rungs are: one decision, chance, credit, sign, masks in play, masks in targets, time limit, autoreset, discount,
+    exploration. An agent fails a rung if it fails with three seeds. The first rung that fails says what to look for,
+    because later ones build on it. The rungs with masks are skipped for agents that take none, and the discount is
+    skipped if `make_agent` has no argument for it. Illegal actions in training fail the rungs with masks.
+
+    Args:
+        make_agent: a function of an environment that returns a new agent. It also receives `discount` and `seed` if it
+            has arguments of these names; use the seed for the networks and the exploration. The agent is one that
+            `stb_gym.RegretMeter` takes, and has `learn(steps)`, such as a model of stable-baselines3; without `learn`
+            it must be trained already. Its best actions are measured. The environment has observations [S] float32,
+            one-hot, and masks as sb3-contrib and Gymnasium's infos have them.
+        rungs: the names of the rungs to climb; None for all.
+        steps: the steps of each training.
+        seed: the first of the three seeds.
+        vectorize: makes a vector environment of a list of functions that return environments, such as `DummyVecEnv` of
+            stable-baselines3 or `gymnasium.vector.SyncVectorEnv`, for agents that step four at once; None for a single
+            environment.
+
+    Returns:
+        A result with a case for each rung. Errors are regrets as shares of the greatest possible.
+
+    Raises:
+        TypeError: if `make_agent` returns no agent.
+        ValueError: if a rung is unknown, or the agent answers with wrong shapes.
+
+    Example:
+        >>> from stb_gym import check
+        >>> def make_agent(env):
+        ...     return lambda observations: observations[:, 0].astype(int)  # not trained at all
+        >>> result = check.agent(make_agent, rungs=["one decision"])
+        >>> result.passed, round(result.error, 3), result.where
+        (False, 0.333, 'at choice 4, where action 1 is best, it plays action 0')
+    """
+    check_integer("steps", steps, 1, 10**9)
+    check_integer("seed", seed, 0, 2**31 - 1 - ATTEMPTS)
+    names = [rung.name for rung in RUNGS]
+    wanted = names if rungs is None else list(rungs)
+    check_names("rung", wanted, names)
+    chosen = [rung for rung in RUNGS if rung.name in wanted]
+    versions: dict[str, str] = {}
+    cases = []
+    failed: list[tuple[Rung, str]] = []
+    for rung in tracked(chosen, "rungs climbed", "rungs", len(chosen)):
+        attempts: list[tuple[Case, str]] = []
+        while len(attempts) < ATTEMPTS and not (attempts and attempts[-1][0].passed):
+            attempts.append(_climb(rung, make_agent, steps, seed + len(attempts), vectorize, versions))
+        case, state = min(attempts, key=lambda attempt: attempt[0].error)
+        cases.append(case)
+        if not case.passed:
+            failed.append((rung, state))
+    if not failed:
+        return CheckResult("agent", tuple(cases), versions=versions)
+    rung, state = failed[0]
+    remedy = f"repair {rung.name} first, because later rungs build on it"
+    if rung.checks:
+        remedy += f"; {rung.checks} can find the line"
+    return CheckResult("agent", tuple(cases), rung.likely.get(state, rung.likely.get("", ())), remedy, versions)
+
+
+def _climb(
+    rung: Rung,
+    make_agent: Callable[..., Any],
+    steps: int,
+    seed: int,
+    vectorize: Callable[..., Any] | None,
+    versions: dict[str, str],
+) -> tuple[Case, str]:
+    """Train an agent on a rung; return its case and the state that costs most, and add to `versions`."""
+    accepted = signature(make_agent).parameters
+    if rung.name == "discount" and "discount" not in accepted:
+        return Case(rung.name, skipped="make_agent has no argument `discount`"), ""
+    illegal: list[str] = []
+    if vectorize is None:
+        env: Any = RungEnv(rung, seed, illegal)
+    else:
+        env = vectorize([partial(RungEnv, rung, NUM_ENVS * seed + copy, illegal) for copy in range(NUM_ENVS)])
+    options = {"discount": rung.discount, "seed": seed}
+    agent = make_agent(env, **{name: value for name, value in options.items() if name in accepted})
+    versions |= _versions(agent)
+    view = SimpleNamespace(game=f"rung {rung.name}", check_model=lambda model, masked: None)
+    player = player_of(agent, cast(AgentView, view))
+    if not rung.masks.all() and not player.masked:
+        env.close()
+        return Case(rung.name, skipped="the agent takes no masks"), ""
+    if hasattr(agent, "learn"):
+        agent.learn(steps)
+    answer = player(Batch(np.array([rung.observe(state) for state in rung.moves]), rung.masks))
+    env.close()
+    policy = answer if answer.ndim == 2 else np.eye(rung.masks.shape[1])[answer]
+    losses = rung.losses(policy)
+    row = int(losses.argmax())
+    state = list(rung.moves)[row]
+    error = float(losses.sum())
+    best = np.nanargmax(rung.action_values()[row])
+    where = f"{state}, where action {best} is best, it plays action {policy[row].argmax()}" if error > 0 else ""
+    outside = np.argwhere((policy > 0) & ~rung.masks)
+    if illegal:
+        return Case(rung.name, 1.0, TOLERANCE, f"{len(illegal)} illegal actions in training, first {illegal[0]}"), ""
+    if len(outside):
+        where = f"illegal action {outside[0, 1]} {list(rung.moves)[outside[0, 0]]}, when measured"
+        return Case(rung.name, 1.0, TOLERANCE, where), ""
+    if error > 1 - TOLERANCE and WORST in rung.likely:
+        state = WORST
+    return Case(rung.name, error, TOLERANCE, where), state
+
+
+def _versions(agent: Any) -> dict[str, str]:
+    """Return the versions of the libraries in which an agent's class and its bases, or its function, are defined."""
+    sources = [agent, *type(agent).__mro__]
+    packages = {str(getattr(source, "__module__", "")).partition(".")[0] for source in sources}
+    found = {}
+    for package in sorted(packages - sys.stdlib_module_names):
+        try:
+            found[package.replace("_", "-")] = version(package)
+        except (PackageNotFoundError, ValueError):  # code of the user
+            continue
+    return found

@@ -1,0 +1,379 @@
+"""Test the ladder of tasks with textbook learners, right ones and ones with a planted fault."""
+
+from functools import partial
+
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+from gymnasium.vector import AutoresetMode, SyncVectorEnv
+
+from stb_gym import check
+from stb_gym.check.ladder import RUNGS, TOLERANCE, RungEnv
+
+NAMES = [rung.name for rung in RUNGS]
+STEPS = 1500
+
+
+class Table:
+    """Action values of observations, learned with step sizes that fall from 1 as 10 / (9 + n)."""
+
+    def __init__(self, env, discount=0.99, seed=0, fault="", exploration=0.3):
+        self.env, self.discount, self.fault = env, discount, fault
+        self.random = np.random.default_rng(seed)
+        self.exploration = exploration
+        self.values, self.updates = {}, {}
+        if fault == "discount ignored":
+            self.discount = 1.0
+
+    def of(self, observation):
+        """Return the values of the actions after an observation."""
+        actions = getattr(self.env, "single_action_space", self.env.action_space).n
+        return self.values.setdefault(observation.tobytes(), np.zeros(actions))
+
+    def greedy(self, observation, mask):
+        """Return the best action; the lowest of several."""
+        values = self.of(observation)
+        if self.fault == "no mask in greedy play":
+            return int(values.argmax())
+        legal = np.flatnonzero(mask)
+        if self.fault == "falsy action":
+            best, action = 0.0, None
+            for candidate in legal:
+                if values[candidate] > best:
+                    best, action = values[candidate], candidate
+            return action or self.random.choice(legal)
+        return int(legal[values[legal].argmax()])
+
+    def act(self, observation, mask):
+        """Explore or act greedily."""
+        if self.random.random() < self.exploration:
+            self.exploration -= 0.03 * (self.fault == "epsilon falls at once")
+            if self.fault == "no mask in exploration":
+                return int(self.random.integers(len(mask)))
+            return int(self.random.choice(np.flatnonzero(mask)))
+        return self.greedy(observation, mask)
+
+    def update(self, observation, action, reward, following, mask, terminated):
+        """Move the value of an action towards its target."""
+        following_values = self.of(following)
+        if self.fault != "no mask in targets":
+            following_values = following_values[mask]
+        if self.fault == "negated reward":
+            reward = -reward
+        if self.fault == "absolute reward":
+            reward = abs(reward)
+        bootstraps = not terminated and self.fault != "no bootstrap"
+        target = reward + self.discount * bootstraps * following_values.max()
+        values = self.of(observation)
+        error = target - values[action]
+        if self.fault == "lucky target":
+            error = max(error, 0)
+        if self.fault == "median target":
+            error = 0.1 * np.sign(error)
+        if self.fault == "others to zero":
+            values[np.arange(len(values)) != action] *= 0.5
+        key = observation.tobytes(), action
+        self.updates[key] = self.updates.get(key, 0) + 1
+        values[action] += 10 / (9 + self.updates[key]) * error
+
+
+class QLearner(Table):
+    """Q-learning with masks in one environment."""
+
+    def learn(self, steps):
+        observation, info = self.env.reset()
+        mask = info["action_mask"] != 0
+        last_reward = 0.0
+        for _ in range(steps):
+            action = self.act(observation, mask)
+            following, reward, terminated, truncated, info = self.env.step(action)
+            over = terminated or truncated
+            next_mask = info["action_mask"] != 0
+            seen = following
+            if over:
+                following, info = self.env.reset()
+            if self.fault == "observation of the next episode":
+                seen, next_mask = following, info["action_mask"] != 0
+            if self.fault == "truncation ends":
+                terminated = over
+            stored = last_reward if self.fault == "reward one step late" else reward
+            self.update(observation, action, stored, seen, next_mask, terminated)
+            last_reward = reward
+            observation = following
+            if self.fault != "mask of the last episode" or not over:
+                mask = info["action_mask"] != 0
+
+    def predict(self, observations, deterministic=True, action_masks=None):
+        return np.array([*map(self.greedy, observations, action_masks)]), None
+
+
+class WithoutMasks(QLearner):
+    """The same without masks."""
+
+    def act(self, observation, mask):
+        return super().act(observation, np.ones_like(mask))
+
+    def predict(self, observations, deterministic=True):
+        everything = np.ones((len(observations), self.env.action_space.n), bool)
+        return super().predict(observations, deterministic, everything)
+
+
+class VectorQLearner(QLearner):
+    """Q-learning in a vector environment, in SAME_STEP or NEXT_STEP mode."""
+
+    def learn(self, steps):
+        observations, infos = self.env.reset()
+        masks = infos["action_mask"] != 0
+        resets = np.zeros(self.env.num_envs, bool)
+        for _ in range(steps // self.env.num_envs):
+            actions = np.array([*map(self.act, observations, masks)])
+            following, rewards, terminated, truncated, infos = self.env.step(actions)
+            next_masks = infos["action_mask"] != 0
+            for row in range(self.env.num_envs):
+                if resets[row] and self.fault != "rows of resets":
+                    continue
+                seen = following[row]
+                if (
+                    "final_obs" in infos
+                    and infos["_final_obs"][row]
+                    and self.fault != "observation of the next episode"
+                ):
+                    seen = infos["final_obs"][row]
+                self.update(observations[row], actions[row], rewards[row], seen, next_masks[row], terminated[row])
+            if self.env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP:
+                resets = terminated | truncated
+            observations, masks = following.copy(), next_masks
+
+
+class ActorCritic(QLearner):
+    """A one-step actor-critic with tables; `of` holds the preferences of the policy."""
+
+    def __init__(self, env, discount=0.99, seed=0):
+        super().__init__(env, discount, seed)
+        self.critic = {}
+
+    def act(self, observation, mask):
+        weights = np.exp(self.of(observation) - self.of(observation).max()) * mask
+        return int(self.random.choice(len(mask), p=weights / weights.sum()))
+
+    def update(self, observation, action, reward, following, mask, terminated):
+        value, next_value = (self.critic.get(each.tobytes(), 0.0) for each in (observation, following))
+        error = reward + self.discount * (not terminated) * next_value - value
+        self.critic[observation.tobytes()] = value + 0.1 * error
+        preferences = self.of(observation)
+        step = 0.2 * error
+        preferences -= step * np.exp(preferences) / np.exp(preferences).sum()
+        preferences[action] += step
+
+
+def test_the_values_are_exact():
+    """The regret of perfect play is 0, of the worst play 1, and of every wrong reachable choice above the tolerance."""
+    for rung in RUNGS:
+        values = rung.action_values()
+        best, worst = (
+            np.eye(values.shape[1])[choice]
+            for choice in (np.nanargmax(values, axis=1), np.nanargmin(rung.action_values(best=False), axis=1))
+        )
+        assert rung.losses(best).sum() == pytest.approx(0, abs=1e-12)
+        assert rung.losses(worst).sum() == pytest.approx(1)
+        for state, action in np.ndindex(values.shape):
+            changed = best.copy()
+            changed[state] = np.eye(values.shape[1])[action]
+            error = rung.losses(changed).sum()
+            assert error == pytest.approx(0, abs=1e-12) or error > 1.5 * TOLERANCE
+
+
+def test_the_values_are_the_means_of_play():
+    """The value of perfect play is its mean discounted return where no limit truncates."""
+    for rung in RUNGS:
+        if rung.limit:
+            continue
+        values = rung.action_values()
+        env = RungEnv(rung, 1, [])
+        returns = []
+        for _ in range(500):
+            observation, _ = env.reset()
+            start = observation.argmax()
+            factor, total, over = 1.0, 0.0, False
+            while not over:
+                observation, reward, over, _, _ = env.step(np.nanargmax(values[observation.argmax()]))
+                total += factor * reward
+                factor *= rung.discount
+            returns.append(total - np.nanmax(values[start]))
+        assert np.mean(returns) == pytest.approx(0, abs=0.1)
+
+
+@pytest.mark.parametrize("rung", [rung for rung in RUNGS if not rung.limit], ids=lambda rung: rung.name)
+@pytest.mark.filterwarnings("ignore:.*spec:UserWarning")
+def test_the_environments_follow_gymnasium(rung):
+    check_env(RungEnv(rung, 0, []), skip_render_check=True)
+
+
+def test_q_learning_passes_all_rungs():
+    result = check.agent(QLearner, steps=STEPS)
+    assert result, result
+    assert [case.name for case in result.cases] == NAMES
+    assert not any(case.skipped for case in result.cases)
+
+
+FAULTS = [
+    ("negated reward", "one decision", "sign"),
+    ("reward one step late", "one decision", "one step late"),
+    ("lucky target", "chance", "luckiest"),
+    ("median target", "chance", "median"),
+    ("no bootstrap", "credit", "not bootstrap"),
+    ("falsy action", "sign", "starts its maximum at 0"),
+    ("absolute reward", "sign", "absolute"),
+    ("others to zero", "credit", "pulled to 0"),
+    ("no mask in greedy play", "masks in play", "greedy"),
+    ("no mask in exploration", "masks in play", "random choice"),
+    ("mask of the last episode", "masks in play", "last episode"),
+    ("no mask in targets", "masks in targets", "maximum over illegal"),
+    ("truncation ends", "time limit", "truncation is treated as termination"),
+    ("observation of the next episode", "autoreset", "first observation of the next"),
+    ("discount ignored", "discount", "ignored"),
+    ("epsilon falls at once", "exploration", "epsilon falls"),
+]
+
+
+IDS = [fault for fault, _, _ in FAULTS]
+
+
+@pytest.mark.parametrize(("fault", "rung", "words"), FAULTS, ids=IDS)
+def test_a_planted_fault_fails_its_rung(fault, rung, words):
+    result = check.agent(partial(QLearner, fault=fault), rungs=[rung], steps=STEPS)
+    assert not result
+    assert result.where
+    assert words in "; ".join(result.likely)
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("fault", "rung", "words"), FAULTS, ids=IDS)
+def test_a_planted_fault_passes_the_rungs_below(fault, rung, words):
+    for seed in range(5):
+        result = check.agent(partial(QLearner, fault=fault), steps=STEPS, seed=10 * seed)
+        failed = [case.name for case in result.cases if not case.passed]
+        assert failed[:1] == [rung], result
+        assert words in "; ".join(result.likely)
+
+
+@pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
+def test_vector_environments_are_climbed(mode):
+    vectorize = partial(SyncVectorEnv, autoreset_mode=mode)
+    rungs = ["masks in play", "masks in targets", "time limit", "autoreset"]
+    result = check.agent(VectorQLearner, rungs=rungs, steps=STEPS, vectorize=vectorize)
+    assert result, result
+    fault = "rows of resets" if mode == AutoresetMode.NEXT_STEP else "observation of the next episode"
+    result = check.agent(
+        partial(VectorQLearner, fault=fault), rungs=["time limit", "autoreset"], steps=STEPS, vectorize=vectorize
+    )
+    assert [case.name for case in result.cases if not case.passed] == ["autoreset"], result
+
+
+def test_what_does_not_apply_is_skipped():
+    """Rungs with masks need an agent that takes them, and the discount an argument."""
+    result = check.agent(lambda env: WithoutMasks(env), steps=STEPS)
+    assert result, result
+    assert {case.name for case in result.cases if case.skipped} == {"masks in play", "masks in targets", "discount"}
+    assert "skipped: masks in play (the agent takes no masks)" in repr(result)
+
+
+def test_a_function_of_observations_and_masks_is_an_agent():
+    """It is measured as it is, by its probabilities; the regret of a random policy is known."""
+    result = check.agent(lambda env: lambda observations, masks: masks / masks.sum(1, keepdims=True), rungs=["sign"])
+    assert result.error == pytest.approx((2 / 5 + 8 / 15 + 11 / 30 + 1 / 3) / 2.9)
+    result = check.agent(lambda env: lambda observations, masks: np.zeros(len(masks), int), rungs=["masks in play"])
+    assert result.where == "illegal action 0 at the second, when measured"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rungs": ["chance", "credits"]}, "unknown rung 'credits'.*did you mean credit"),
+        ({"steps": 0}, "steps must be an integer from 1"),
+        ({"seed": -1}, "seed must be an integer from 0"),
+        ({"make_agent": lambda env: None}, "an agent must be a function"),
+        ({"make_agent": 3}, "make_agent of agent must be Callable"),
+        ({"make_agent": lambda env: lambda observations: observations}, "has 2 actions, but the agent answered"),
+    ],
+)
+def test_wrong_calls_are_one_line(arguments, message):
+    with pytest.raises((TypeError, ValueError), match=message) as caught:
+        check.agent(**({"make_agent": QLearner, "rungs": ["credit"]} | arguments))
+    assert "\n" not in str(caught.value)
+
+
+def test_stepping_after_the_end_is_an_error():
+    env = RungEnv(RUNGS[0], 0, [])
+    env.step(0)
+    with pytest.raises(RuntimeError, match="call reset"):
+        env.step(0)
+
+
+TORCH_FAULTS = [
+    ("DQN", "action of another row", "one decision"),
+    ("DQN", "broadcast to a table", "one decision"),
+    ("DQN", "narrow Huber loss", "chance"),
+    ("DQN", "target network is never updated", "credit"),
+    ("DQN", "no mask in play", "masks in play"),
+    ("DQN", "no mask in targets", "masks in targets"),
+    ("DQN", "truncation ends", "time limit"),
+    ("DQN", "observation of the next episode", "autoreset"),
+    ("DQN", "discount ignored", "discount"),
+    ("PPO", "negated loss", "one decision"),
+    ("PPO", "luck only", "chance"),
+    ("PPO", "reward in place of the return", "credit"),
+    ("PPO", "no mask in play", "masks in play"),
+    ("PPO", "truncation ends", "time limit"),
+    ("PPO", "observation of the next episode", "autoreset"),
+    ("PPO", "discount ignored", "discount"),
+    ("PPO", "greedy in training", "exploration"),
+]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("learner", "fault", "rung"), TORCH_FAULTS)
+def test_a_planted_fault_fails_its_rung_in_networks(learner, fault, rung):
+    from tests.check import torch_learners
+
+    result = check.agent(partial(getattr(torch_learners, learner), fault=fault), rungs=[rung])
+    assert not result, result
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("learner", [QLearner, ActorCritic])
+def test_tables_pass_all_rungs_with_any_seed(learner):
+    for seed in range(0, 30, 3):
+        result = check.agent(learner, seed=seed)
+        assert result, result
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("learner", ["DQN", "PPO"])
+def test_networks_pass_all_rungs(learner):
+    from tests.check import torch_learners
+
+    result = check.agent(getattr(torch_learners, learner), steps=4096)
+    assert result, result
+    assert not any(case.skipped for case in result.cases)
+
+
+@pytest.mark.nightly
+def test_the_ppo_of_the_repository_passes():
+    """It steps several environments in SAME_STEP mode and answers by `act`."""
+    from agents.ppo import PPO, PPOSettings
+
+    def make_agent(envs, discount, seed):
+        settings = PPOSettings(num_envs=envs.num_envs, num_steps=64, minibatches=4, gae_lambda=0.9, gamma=discount)
+        learner = PPO(envs, settings, seed)
+
+        def act(observations, masks):
+            return learner.act(observations, masks)
+
+        act.learn = learner.learn
+        return act
+
+    vectorize = partial(SyncVectorEnv, autoreset_mode=AutoresetMode.SAME_STEP)
+    result = check.agent(make_agent, vectorize=vectorize)
+    assert result, result
+    assert not any(case.skipped for case in result.cases)
