@@ -9,7 +9,7 @@ import torch
 
 from agents.common import Transition
 from agents.dqn import DQN, DQNSettings, Replay, double_q_values
-from stb_gym import ShutTheBox
+from stb_gym import ShutTheBox, check
 from tests.agents import BOX, make, regret_of
 
 SETTINGS = DQNSettings(
@@ -41,10 +41,13 @@ def test_the_replay_keeps_the_newest_transitions_and_their_masks():
         np.testing.assert_equal(tuple(drawn), expected)
 
 
-def test_the_target_network_values_the_legal_action_that_the_network_prefers():
-    q_values, target_q_values = torch.tensor([[1.0, 5.0, 3.0], [0.0, 1.0, 2.0]]), torch.arange(6.0).reshape(2, 3)
-    mask = torch.tensor([[True, False, True], [True, True, False]])
-    assert double_q_values(q_values, target_q_values, mask).tolist() == [2.0, 4.0]
+def test_targets_are_exact():
+    def targets(batch):
+        q_values, target_q_values, mask = map(torch.as_tensor, (batch.next_q_online, batch.next_q, batch.next_mask))
+        next_value = double_q_values(q_values, target_q_values, mask).numpy()
+        return batch.reward + batch.discount * np.where(batch.terminated, 0, next_value)
+
+    assert check.q_targets(targets, kind="double")
 
 
 def test_the_target_network_is_copied_every_period():

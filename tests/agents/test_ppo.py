@@ -8,7 +8,7 @@ import torch
 
 from agents import ppo
 from agents.ppo import PPO, PPOSettings, clipped_objective, generalized_advantages
-from stb_gym import ShutTheBox
+from stb_gym import ShutTheBox, check
 from tests.agents import BOX, make, regret_of
 
 SETTINGS = PPOSettings(num_envs=32, num_steps=8, minibatches=2, width=16)
@@ -22,27 +22,21 @@ def probabilities(learner, *seen):
     return learner._logits(*map(torch.as_tensor, seen)).softmax(dim=1).numpy(force=True)
 
 
-def test_advantages_are_weighted_sums_of_errors_up_to_the_end_of_the_episode():
-    random = np.random.default_rng(2)
-    reward, value, next_value = random.normal(size=(3, 6, 5)).astype(np.float32)
-    over = random.random((6, 5)) < 0.3
-    found = generalized_advantages(reward, value, next_value, over, gamma=0.9, gae_lambda=0.7)
-    for env in range(5):
-        for start in range(6):
-            expected = 0.0
-            for step in range(start, 6):
-                error = reward[step, env] + 0.9 * next_value[step, env] - value[step, env]
-                expected += (0.9 * 0.7) ** (step - start) * error
-                if over[step, env]:
-                    break
-            assert found[start, env] == pytest.approx(expected, rel=1e-4, abs=1e-5)
+def test_advantages_are_exact():
+    def advantages(batch):
+        next_value = np.where(batch.terminated, 0, batch.next_value)
+        return generalized_advantages(batch.reward, batch.value, next_value, batch.done, batch.discount, batch.lam)
+
+    assert check.advantages(advantages, layout="TB")
 
 
-def test_the_objective_gains_nothing_from_a_ratio_beyond_the_clip_range():
-    ratio = torch.tensor([0.5, 0.5, 0.9, 1.1, 1.5, 1.5])
-    advantage = torch.tensor([2.0, -2.0, 1.0, -1.0, 2.0, -2.0])
-    terms = [0.5 * 2, 0.8 * -2, 0.9, -1.1, 1.2 * 2, 1.5 * -2]
-    assert clipped_objective(ratio, advantage, 0.2).item() == pytest.approx(sum(terms) / 6)
+def test_the_gradient_of_the_objective_is_exact():
+    def loss(logits, batch):
+        log_probability = logits.masked_fill(~batch.mask, torch.finfo(logits.dtype).min).log_softmax(dim=1)
+        ratio = (log_probability.gather(1, batch.action[:, None])[:, 0] - batch.old_log_prob).exp()
+        return -clipped_objective(ratio, batch.advantage, batch.clip)
+
+    assert check.policy_loss(loss)
 
 
 def test_advantages_are_normalised_and_the_critic_learns_returns():
