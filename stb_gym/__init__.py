@@ -2,6 +2,7 @@
 
 Make an environment with `gymnasium.make("stb_gym/ShutTheBox-v0")`; `ENVIRONMENTS` lists the ids.
 Solve a game with `solve`, measure a policy with `evaluate`, and measure an agent with `RegretMeter`.
+Test your own learning code with the package `check`.
 Everything else is in the packages: `games`, `solver`, `large`, `envs`, `measure`, `rounds`, `terminal`, `explorer`, in
 the module `text` for language models, and in the modules `plots`, `sb3` and `pettingzoo`, which need other libraries.
 
@@ -78,6 +79,6 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Import packages that few programs need, some of which need other libraries, when they are first used."""
-    if name in ("explorer", "pettingzoo", "plots", "sb3", "terminal", "text"):
+    if name in ("check", "explorer", "pettingzoo", "plots", "sb3", "terminal", "text"):
         return import_module(f"stb_gym.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
