@@ -299,23 +299,42 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
         TypeError: as `meter` does.
         ValueError: as `meter` does, or if the agent is something else.
     """
-    torch: Any = sys.modules.get("torch")
-    network, scores_of = _network_of(meter, agent)
+    _network_of(meter, agent)
     found = meter(agent, False, masked)
     tables = found.tables
     at_afterstates, at_states = found.utilities
     of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
     advantage = np.tile((of_illegal - at_states)[:, None], tables.num_actions)
     advantage[tables.pair_state, tables.pair_action] = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
+    return probability_gradient(meter, agent, found.visits[:, None] * advantage, bool(found.masked))
+
+
+def probability_gradient(meter: RegretMeter, agent: Any, weights: FloatArray, masked: bool) -> FloatArray:
+    """Return the derivatives of a weighted sum of the probabilities of actions.
+
+    Args:
+        meter: as `policy_gradient` takes it.
+        agent: as `policy_gradient` takes it.
+        weights: [S, A] the weight of each action at each state.
+        masked: whether the softmax is over legal actions only.
+
+    Returns:
+        [P] the derivatives by all parameters of the network, in the order of `parameters()`.
+
+    Raises:
+        ValueError: if the agent has no network that scores actions.
+    """
+    torch: Any = sys.modules.get("torch")
+    network, scores_of = _network_of(meter, agent)
+    tables = meter.solution.tables
     at = tables.decisions
     scores = scores_of().double()
-    if found.masked:
+    if masked:
         scores = scores.masked_fill(~torch.as_tensor(tables.legal[at], device=scores.device), -np.inf)
-    weights = torch.as_tensor(found.visits[at, None] * advantage[at], device=scores.device)
-    objective = (scores.softmax(dim=1) * weights).sum()
+    objective = (scores.softmax(dim=1) * torch.as_tensor(weights[at], device=scores.device)).sum()
     parameters = list(network.parameters())
     derivatives = torch.autograd.grad(objective, parameters, allow_unused=True)
-    return _flat(derivatives, parameters)
+    return flat_gradient(derivatives, parameters)
 
 
 def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[Any, Callable[[], Any]]:
@@ -341,13 +360,13 @@ def _cosine(meter: RegretMeter, agent: Any, masked: bool | None, gradient: Any) 
     """Return the cosine between a given gradient and the exact one."""
     exact = policy_gradient(meter, agent, masked)
     network, _ = _network_of(meter, agent)
-    given = _flat(gradient, list(network.parameters()))
+    given = flat_gradient(gradient, list(network.parameters()))
     if given.shape != exact.shape:
         raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
     return float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
 
 
-def _flat(slopes: Any, parameters: list[Any]) -> FloatArray:
+def flat_gradient(slopes: Any, parameters: list[Any]) -> FloatArray:
     """Join tensors or arrays, one for each parameter or all in one, to a vector; None stands for zeros."""
     if isinstance(slopes, list | tuple):
         if len(slopes) != len(parameters):

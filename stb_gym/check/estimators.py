@@ -1,0 +1,98 @@
+"""Estimators of the policy gradient as weights: each move of a sampled turn gets a weight for its log-probability.
+
+The gradient of a batch is the sum over its moves of weight x the derivative of the log-probability of the action.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stb_gym.arrays import FloatArray
+from stb_gym.check.sampled_turns import Turns
+
+EPSILON = 1e-8  # added to standard deviations
+Estimator = Callable[[Turns], FloatArray]  # returns [N, T] weights; 0 at padding
+
+
+def total(turns: Turns) -> FloatArray:
+    """Return [N, 1] the return of each turn."""
+    return turns.reward.sum(axis=1, keepdims=True)
+
+
+def to_go(turns: Turns) -> FloatArray:
+    """Return [N, T] the sum of the rewards from each move on."""
+    return np.cumsum(turns.reward[:, ::-1], axis=1)[:, ::-1]
+
+
+def grouped(turns: Turns, values: NDArray[Any]) -> NDArray[Any]:
+    """Return [N / group_size, group_size, ...] values [N, ...] by group."""
+    return values.reshape(-1, turns.group_size, *values.shape[1:])
+
+
+def minus_mean(values: FloatArray, counted: NDArray[Any], others: bool = False) -> FloatArray:
+    """Subtract means over the turns of a group.
+
+    Args:
+        values: [G, M, ...] values of M turns of each of G groups.
+        counted: [G, M, ...] True for the values that count.
+        others: whether a mean is over the other turns alone; 0 if there are no others that count.
+    """
+    amount = counted.sum(axis=1, keepdims=True) - (counted if others else 0)
+    sums = (values * counted).sum(axis=1, keepdims=True) - (values * counted if others else 0)
+    return (values - sums / np.maximum(amount, 1)) * counted
+
+
+def by_group(turns: Turns, values: FloatArray, others: bool = False, deviation: bool = False) -> FloatArray:
+    """Return [N, 1 or T] values minus their means over groups.
+
+    Args:
+        turns: the turns.
+        values: [N, 1] values of turns, or [N, T] of moves: then a mean is over the turns that have such a move.
+        others: whether the mean leaves out the turn itself.
+        deviation: whether to divide by the standard deviation over the group.
+    """
+    of_groups = grouped(turns, values)
+    counted = np.ones_like(of_groups, np.bool_) if values.shape[1] == 1 else grouped(turns, turns.valid)
+    centred = minus_mean(of_groups, counted, others)
+    if deviation:
+        centred = centred / (of_groups.std(axis=1, keepdims=True) + EPSILON)
+    return centred.reshape(values.shape)
+
+
+def own_rewards(turns: Turns) -> FloatArray:
+    """Return [N, T] the sum of the rewards of each turn minus the mean of each, over the turns that have such a move.
+
+    A turn with more moves subtracts more means, so that the baseline depends on the actions (issue 7244 of verl, 2026).
+    """
+    return by_group(turns, turns.reward).sum(axis=1, keepdims=True)
+
+
+RIGHT: tuple[Estimator, ...] = (
+    total,
+    lambda turns: total(turns) - total(turns).mean(),
+    lambda turns: by_group(turns, total(turns)),
+    to_go,
+    lambda turns: by_group(turns, to_go(turns), others=True),
+)
+ADVANTAGES: dict[str, tuple[Estimator, ...]] = {
+    "": RIGHT,
+    "each group is divided by the standard deviation of its returns": (
+        lambda turns: by_group(turns, total(turns), deviation=True),
+    ),
+    "means of the rewards of each move are summed over the moves that a turn has": (own_rewards,),
+    "a move counts its own reward only, not those that follow": (
+        lambda turns: turns.reward,
+        lambda turns: by_group(turns, turns.reward),
+    ),
+    "a move is compared with the mean of all turns that are as long, itself included": (
+        lambda turns: by_group(turns, to_go(turns)),
+    ),
+}
+SHARES: dict[str, Estimator] = {
+    "": lambda turns: turns.valid.astype(float),
+    "each turn is averaged over its own moves, so moves of short turns count more": (
+        lambda turns: turns.valid / np.maximum(turns.length, 1)[:, None]
+    ),
+}

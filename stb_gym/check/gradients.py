@@ -1,0 +1,389 @@
+"""Check the gradient of a batch of sampled turns against the exact policy gradient.
+
+What depends on its batch has no mean that can be enumerated: normalised advantages, groups as in RLOO and GRPO,
+baselines of each move. So many batches are sampled, and the noise of their mean is taken out.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from itertools import product
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+
+from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray
+from stb_gym.check import estimators
+from stb_gym.check.results import WIDTH, Case, CheckResult
+from stb_gym.check.sampled_turns import Turns, TurnSampler
+from stb_gym.checks import check_integer
+from stb_gym.measure import RegretMeter, policy_gradient
+from stb_gym.measure.diagnosis import flat_gradient, probability_gradient
+from stb_gym.measure.tensors import is_module
+from stb_gym.messages import in_lines, quoted, reason
+from stb_gym.solver import Evaluation
+
+ROUNDING = 1e-6  # share of a squared length that single precision may lose
+COSINES = np.linspace(-1, 1, 20_001)
+WANTED = 0.9  # cosine of a batch
+MOST_TURNS = 1e12
+LEAST_KNOWN = 0.8  # a check that cannot exclude a smaller cosine is undecided
+ALIKE = 1e-6  # 1 - cosine of a gradient and the wrong formula that it follows
+SIGN = "the sign is wrong: return minus the gradient of a loss"
+UNKNOWN = (
+    "a baseline or a divisor depends on the action",
+    "padding has a weight",
+    "the gradient is that of another policy, or of more than the policy",
+)
+
+
+@dataclass(frozen=True)
+class Direction:
+    """The mean of the gradients of many batches against the exact gradient.
+
+    Attributes:
+        cosine: the cosine between both; NaN if the noise hides the length of the mean.
+        interval: a confidence interval of the cosine.
+        length: the length of the mean, divided by that of the exact gradient; NaN if the noise hides it.
+        batch_cosine: the mean cosine between the gradient of one batch and the exact one.
+        turns_needed: the turns of a batch whose gradient has a cosine of 0.9 on average; infinite if none has.
+    """
+
+    cosine: float
+    interval: tuple[float, float]
+    length: float
+    batch_cosine: float
+    turns_needed: float
+
+
+def direction(gradients: FloatArray, exact: FloatArray, turns: int, confidence: float = 0.99) -> Direction:
+    """Compare the mean of independent gradients with the exact gradient.
+
+    The squared length of the mean is estimated by products of different batches, which have no noise in common. Its
+    variance, and that of the part along the exact gradient, comes from the jackknife (Efron and Stein, "The jackknife
+    estimate of variance", 1981), which is too large rather than too small. The interval has all cosines c for which
+    part**2 - c**2 length**2 may be 0 (Fieller, "Some problems in interval estimation", 1954).
+
+    Args:
+        gradients: [K, P] the gradients of K batches, at least 3.
+        exact: [P] the exact gradient, not 0.
+        turns: the turns of a batch.
+        confidence: the probability that the interval contains the cosine.
+    """
+    count = len(gradients)
+    size = float(np.linalg.norm(exact))
+    along = gradients @ (exact / size)
+    gram = gradients @ gradients.T
+    squares, products, whole = gram.diagonal(), gram.sum(axis=0), gram.sum()
+
+    # Mean products of two different batches, of all batches and of all but one.
+    sign = float(np.sign(along.sum())) or 1.0
+    pairs, pairs_without = count * (count - 1), (count - 1) * (count - 2)
+    part = sign * (along.sum() ** 2 - (along**2).sum()) / pairs
+    length = (whole - squares.sum()) / pairs
+    part_without = sign * ((along.sum() - along) ** 2 - (along**2).sum() + along**2) / pairs_without
+    length_without = (whole - 2 * products - squares.sum() + 2 * squares) / pairs_without
+    jackknife = np.cov(part_without, length_without) * (count - 1) ** 2 / count
+
+    # The noise of two batches, and its product along the exact gradient.
+    noise = gram - (products[:, None] + products) / count + whole / count**2
+    noise_along = np.outer(along - along.mean(), along - along.mean())
+    different = ~np.eye(count, dtype=bool)
+    of_noise = [np.mean(product[different]) for product in (noise_along**2, noise_along * noise, noise**2)]
+    greatest = np.linalg.eigvalsh(noise)[-1] / (count - 1)
+
+    normal = NormalDist().inv_cdf((1 + confidence) / 2)
+    quantile = normal + (normal**3 + normal) / (4 * (count - 1))  # nearly that of Student's distribution
+    square = COSINES**2
+    signed = COSINES * abs(COSINES)
+    by_jackknife = jackknife[0, 0] - 2 * signed * jackknife[0, 1] + signed**2 * jackknife[1, 1]
+    greatest_length = max(length, 0) + np.sqrt(2 * of_noise[2]) / count
+    of_pairs = of_noise[0] - 2 * square * of_noise[1] + square**2 * of_noise[2]
+    if_true = 4 * greatest * greatest_length * square * (1 - square) / count + 2 * of_pairs / count**2
+    allowed = quantile * np.sqrt(np.maximum(by_jackknife, if_true)) + ROUNDING * abs(length)
+    excess = abs(part - signed * length) - allowed
+    if abs(along.mean()) < quantile * along.std(ddof=1) / np.sqrt(count):  # the sign is not known
+        excess = np.minimum(excess, excess[::-1])
+    possible = COSINES[excess <= max(excess.min(), 0)]
+    low, high = possible[0], possible[-1]
+
+    known = length > 0
+    mean_along = along.mean()
+    cosine = float(np.clip(mean_along / np.sqrt(length), -1, 1)) if known else np.nan
+    norms = np.sqrt(squares)
+    batch_cosines = np.divide(along, norms, out=np.zeros(count), where=norms > 0)
+
+    mean_square = whole / count**2
+    to_mean = products / count - mean_square
+    apart = squares - 2 * products / count + mean_square
+
+    def cosine_of(size_of_batch: float) -> float:
+        """Return the mean cosine of batches of another size, whose noise is that of these, scaled."""
+        scale = np.sqrt(turns / size_of_batch * count / (count - 1))
+        on_line = mean_along + scale * (along - mean_along)
+        squared = max(length, part) + 2 * scale * to_mean + scale**2 * apart
+        return float(np.clip(on_line / np.sqrt(np.maximum(squared, on_line**2) + 1e-300), -1, 1).mean())
+
+    needed = np.inf
+    if known and cosine_of(MOST_TURNS) >= WANTED:
+        fewer, more = 1.0, MOST_TURNS
+        while more > 1.001 * fewer:
+            middle = np.sqrt(fewer * more)
+            fewer, more = (fewer, middle) if cosine_of(middle) >= WANTED else (middle, more)
+        needed = more
+    relative = float(np.sqrt(length) / size) if known else np.nan
+    return Direction(cosine, (float(low), float(high)), relative, float(batch_cosines.mean()), float(needed))
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class GradientResult(CheckResult):
+    """What a check of a gradient found; see `CheckResult`.
+
+    Attributes:
+        direction: the numbers.
+        turns: the turns of a batch.
+        batches: the number of batches.
+        confidence: the probability that the interval contains the cosine.
+    """
+
+    direction: Direction
+    turns: int
+    batches: int
+    confidence: float
+
+    @property
+    def sentence(self) -> str:
+        """The numbers in words."""
+        found = self.direction
+        low, high = found.interval
+        if np.isnan(found.cosine):
+            mean = "cannot be told from noise"
+        else:
+            mean = f"has a cosine of {found.cosine:.4f} with the exact gradient, and {found.length:.3g} of its length"
+        verdict = (
+            "the direction is biased" if high < 1 else "no bias is found" if self.passed else "this decides nothing"
+        )
+        needed = "no number of turns" if np.isinf(found.turns_needed) else f"{found.turns_needed:,.0f} turns"
+        return (
+            f"The mean of {self.batches} batches of {self.turns} turns {mean}. The {self.confidence:.0%} interval of "
+            f"the cosine is {low:.4f} to {high:.4f}: {verdict}. One batch has a cosine of {found.batch_cosine:.3f} on "
+            f"average; {needed} in a batch would have {WANTED:g}."
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """Return the result by name, ready for JSON."""
+        numbers = asdict(self.direction) | {"turns": self.turns, "batches": self.batches}
+        # JSON has no NaN and no infinity.
+        known = {name: value if np.isfinite(value).all() else None for name, value in numbers.items()}
+        return super().summary() | known
+
+    def _lines(self) -> Iterator[str]:
+        yield from super()._lines()
+        yield from in_lines(self.sentence, WIDTH)
+
+
+@checked
+def gradient(
+    meter: RegretMeter,
+    agent: Any,
+    gradient_of_a_batch: Callable[[Turns], Any],
+    *,
+    turns: int = 512,
+    batches: int = 100,
+    group_size: int = 1,
+    seed: int = 0,
+    masked: bool | None = None,
+    confidence: float = 0.99,
+) -> GradientResult:
+    """Check that the mean gradient of batches of sampled turns points along the exact policy gradient.
+
+    The check samples the turns by the exact probabilities of the game and of the agent, and gives each batch to your
+    function. It fails if the interval of the cosine between the mean and the exact gradient excludes 1: then more turns
+    do not help. It also fails if the noise is so great that the interval includes cosines below 0.8.
+
+    Args:
+        meter: the meter of the agent's environment, for a game with tables.
+        agent: a torch module that returns scores, a model of stable-baselines3 with an actor-critic policy, or a
+            function of observations and masks that returns probabilities: a tabular policy.
+        gradient_of_a_batch: takes `Turns`, and returns the direction in which the parameters of the policy would move:
+            minus the gradient of a loss. For a network, a list with a tensor or None for each of its parameters, or one
+            vector; for a tabular policy, a number for the logit of each pair of the tables, see `Turns.pair`. Leave out
+            the gradients of a value loss and of an entropy bonus. A function that plays its own turns may use
+            `turns.seed`.
+        turns: the turns of a batch, a multiple of `group_size`.
+        batches: the number of batches, at least 10.
+        group_size: the number of turns of a group, which begin with the same throw.
+        seed: of the throws and the actions.
+        masked: see `RegretMeter`.
+        confidence: the probability that the interval contains the cosine.
+
+    Returns:
+        The result, with the numbers in `direction` and in words in `sentence`.
+
+    Raises:
+        TypeError: as `meter` does, or if the function fails.
+        ValueError: as `meter` does; if the function returns no gradient of the right size, adds to the gradient of
+            its last call, or changes the agent; if the exact gradient is 0; or if an argument is not allowed.
+
+    Example:
+        >>> import numpy as np, stb_gym
+        >>> from stb_gym import check
+        >>> meter = stb_gym.RegretMeter(stb_gym.Threes())
+        >>> tables = meter.solution.tables
+        >>> def random_play(observations, masks):
+        ...     return masks / masks.sum(axis=1, keepdims=True)
+        >>> def reinforce(turns, share=1.0):
+        ...     returns = turns.reward.sum(axis=1, keepdims=True)
+        ...     weights = (returns - returns.mean()) * turns.valid * share
+        ...     by_pair = np.bincount(turns.pair.ravel(), weights.ravel(), len(tables.pair_state))
+        ...     return by_pair - tables.uniform * tables.at_pairs(tables.sum_at_states(by_pair))
+        >>> check.gradient(meter, random_play, reinforce).passed
+        True
+        >>> def by_turn(turns):
+        ...     return reinforce(turns, 1 / turns.length[:, None])
+        >>> check.gradient(meter, random_play, by_turn).likely
+        ('each turn is averaged over its own moves, so moves of short turns count more',)
+    """
+    check_integer("batches", batches, 10, 100_000)
+    check_integer("group_size", group_size, 1, 10**6)
+    check_integer("turns", turns, 2, 10**6)
+    check_integer("seed", seed, 0, 2**63 - 1)
+    if turns % group_size:
+        raise ValueError(f"turns must be a multiple of group_size {group_size}, not {turns}")
+    if not 0.5 <= confidence < 1:
+        raise ValueError(f"confidence must be at least 0.5 and less than 1, not {confidence}")
+    tested = _Tested(meter, agent, masked)
+    exact = tested.exact()
+    if not np.linalg.norm(exact) > 0:
+        raise ValueError("the exact gradient is 0: use a policy that is neither deterministic nor optimal")
+    sampler = TurnSampler(tested.evaluation, tested.policy, meter.view)
+    seeds = np.random.SeedSequence(seed).spawn(batches)
+    gradients = np.array(
+        [tested.ask(gradient_of_a_batch, sampler(turns, group_size, each), len(exact)) for each in seeds]
+    )
+    first = sampler(turns, group_size, seeds[0])
+    again = tested.ask(gradient_of_a_batch, first, len(exact))
+    if _cosine(again, gradients[0]) < 1 - ALIKE < _cosine(again, gradients[0] + gradients[-1]):
+        raise ValueError("gradient_of_a_batch adds to the gradient of its last call: set the gradients to zero first")
+    if not np.array_equal(meter.policy(agent, False, masked), tested.policy):
+        raise ValueError("gradient_of_a_batch changed the agent: return the gradient, and make no step")
+    found = direction(gradients, exact, turns, confidence)
+    low, high = found.interval
+    error = 1 - high if np.isnan(found.cosine) else 1 - found.cosine
+    cases = [Case(f"direction of the mean of {batches} batches", error, 0.0 if high < 1 else error)]
+    likely: tuple[str, ...] = ()
+    remedy = ""
+    if high < 1:
+        likely = tested.named(gradients[0], first) or ((SIGN,) if high < -WANTED else UNKNOWN)
+        remedy = "more turns do not help: correct the weight of each move"
+    elif low < LEAST_KNOWN:
+        cases.append(Case("share of the interval that noise leaves open", 1 - low, 1 - LEAST_KNOWN))
+        likely = ("too few turns to tell",)
+        remedy = "use more turns or batches, or a policy with a greater gradient"
+    return GradientResult(
+        "gradient",
+        tuple(cases),
+        likely,
+        remedy,
+        direction=found,
+        turns=turns,
+        batches=batches,
+        confidence=confidence,
+    )
+
+
+class _Tested:
+    """A policy with parameters: those of a network, or the logits of the pairs of a table.
+
+    Args:
+        meter: as `gradient` takes it.
+        agent: as `gradient` takes it.
+        masked: as `gradient` takes it.
+    """
+
+    def __init__(self, meter: RegretMeter, agent: Any, masked: bool | None):
+        self._meter = meter
+        self._agent = agent
+        self.evaluation: Evaluation = meter(agent, False, masked)
+        self.policy = meter.policy(agent, False, masked)
+        is_model = hasattr(agent, "predict")
+        self._parameters = None
+        if is_model or is_module(agent):
+            self._parameters = list((agent.policy if is_model else agent).parameters())
+        elif self.policy.ndim == 1:
+            raise ValueError("the agent returns actions: a gradient needs a function that returns probabilities")
+        elif self.evaluation.illegal.any():
+            raise ValueError("a function of a check of gradients must return probabilities of legal actions only")
+
+    def exact(self) -> FloatArray:
+        """Return the exact gradient."""
+        found = self.evaluation
+        if self._parameters is not None:
+            return policy_gradient(self._meter, self._agent, found.masked)
+        at_afterstates, at_states = found.utilities
+        tables = found.tables
+        advantage = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
+        return tables.at_pairs(found.visits) * found.weights * advantage
+
+    def of_weights(self, turns: Turns, weights: FloatArray, masked: bool) -> FloatArray:
+        """Return the gradient of the sum of weights [N, T] x the log-probabilities of the actions of turns."""
+        policy = self._meter.policy(self._agent, False, masked) if masked != self.evaluation.masked else self.policy
+        key = (turns.state * policy.shape[1] + turns.action).ravel()
+        at_actions = np.bincount(key, (weights * turns.valid).ravel(), policy.size).reshape(policy.shape)
+        if self._parameters is not None:
+            scaled = np.divide(at_actions, policy, out=np.zeros(policy.shape), where=policy > 0)
+            return probability_gradient(self._meter, self._agent, scaled, masked)
+        tables = self.evaluation.tables
+        by_logit = at_actions - policy * at_actions.sum(axis=1, keepdims=True)
+        return by_logit[tables.pair_state, tables.pair_action]
+
+    def ask(self, function: Callable[[Turns], Any], turns: Turns, size: int) -> FloatArray:
+        """Return [P] the gradient that a function gives for a batch.
+
+        Raises:
+            TypeError: if the function fails.
+            ValueError: if it does not return a gradient of this size.
+        """
+        try:
+            answer = function(turns)
+        except Exception as error:
+            raise TypeError(
+                f"gradient_of_a_batch raised {type(error).__name__} for turns with rewards of shape "
+                f"{turns.reward.shape}: {quoted(reason(error), 90)}"
+            ) from error
+        wanted = f"{size} numbers" + (", one for each pair" if self._parameters is None else "")
+        if answer is None:
+            raise ValueError(f"gradient_of_a_batch must return {wanted}, not None")
+        if self._parameters is not None:
+            slopes = list(answer) if isinstance(answer, Iterator) else answer
+            vector = flat_gradient(slopes, self._parameters)
+        else:
+            vector = np.array(answer, np.float64)
+        if vector.shape != (size,):
+            raise ValueError(f"gradient_of_a_batch must return {wanted}, not shape {vector.shape}")
+        if not np.isfinite(vector).all():
+            raise ValueError("gradient_of_a_batch returned numbers that are infinite or not a number")
+        return vector
+
+    def named(self, given: FloatArray, turns: Turns) -> tuple[str, ...]:
+        """Return the names of the wrong formulas that the gradient of a batch follows; () if none is known."""
+        masked = bool(self.evaluation.masked)
+        in_update = {"": masked}
+        if masked and self._parameters is not None:
+            in_update["log-probabilities in the update ignore the masks"] = False
+        kinds = product(in_update.items(), estimators.SHARES.items(), estimators.ADVANTAGES.items())
+        for (of_mask, is_masked), (of_share, share), (of_advantage, formulas) in kinds:
+            for formula in formulas:
+                cosine = _cosine(given, self.of_weights(turns, formula(turns) * share(turns), is_masked))
+                of_sign = SIGN if cosine < 0 else ""
+                names = tuple(filter(None, (of_sign, of_mask, of_share, of_advantage)))
+                if names and abs(cosine) > 1 - ALIKE:
+                    return names
+        return ()
+
+
+def _cosine(one: FloatArray, other: FloatArray) -> float:
+    """Return the cosine between two vectors; 0 if one of them is 0."""
+    norms = float(np.linalg.norm(one) * np.linalg.norm(other))
+    return float(one @ other) / norms if norms else 0.0

@@ -1,0 +1,262 @@
+"""Test checks of gradients: right estimators pass, biased ones fail and are named, intervals keep their word."""
+
+import json
+
+import gymnasium as gym
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import MaskablePPO
+
+from stb_gym import RegretMeter, ShutTheBox, Threes, check
+from stb_gym.check import estimators
+from stb_gym.check.gradients import direction
+from stb_gym.check.sampled_turns import TurnSampler
+
+METER = RegretMeter(Threes(dice=4))
+
+
+def random_play(observations, masks):
+    return masks / masks.sum(axis=1, keepdims=True)
+
+
+def of_table(meter, policy, weights_of):
+    """Return a function from turns to a gradient by the logits of a table."""
+    tables = meter.solution.tables
+    chances = meter(policy).weights
+
+    def gradient_of_a_batch(turns):
+        weights = weights_of(turns) * turns.valid
+        by_pair = np.bincount(turns.pair.ravel(), weights.ravel(), len(tables.pair_state))
+        return by_pair - chances * tables.at_pairs(tables.sum_at_states(by_pair))
+
+    return gradient_of_a_batch
+
+
+def network(seed=0):
+    torch.manual_seed(seed)
+    space = METER.view.space.shape[0]
+    return torch.nn.Sequential(
+        torch.nn.Linear(space, 16), torch.nn.Tanh(), torch.nn.Linear(16, len(METER.game.actions))
+    )
+
+
+def of_network(net, weights_of, masked=True, sign=1):
+    """Return a function from turns to the gradients of a network, as a trainer computes them."""
+
+    def gradient_of_a_batch(turns):
+        net.zero_grad()
+        logits = net(torch.as_tensor(turns.observation).float())
+        if masked:
+            logits = logits.masked_fill(~torch.as_tensor(turns.mask), -1e9)
+        action = torch.as_tensor(turns.action)[..., None]
+        log_probability = logits.log_softmax(dim=-1).gather(-1, action)[..., 0]
+        weights = torch.as_tensor(weights_of(turns) * turns.valid)
+        loss = -(weights * log_probability).sum() / len(turns.reward)
+        loss.backward()
+        return [-sign * weight.grad for weight in net.parameters()]
+
+    return gradient_of_a_batch
+
+
+def leave_one_out(turns):
+    returns = turns.reward.sum(axis=1).reshape(-1, turns.group_size)
+    others = (returns.sum(axis=1, keepdims=True) - returns) / (turns.group_size - 1)
+    return (returns - others).reshape(-1, 1)
+
+
+def group_normalised(turns):
+    returns = turns.reward.sum(axis=1).reshape(-1, turns.group_size)
+    centred = returns - returns.mean(axis=1, keepdims=True)
+    return (centred / (returns.std(axis=1, ddof=1, keepdims=True) + 1e-4)).reshape(-1, 1)
+
+
+def averaged(turns):
+    return leave_one_out(turns) / turns.length[:, None]
+
+
+def test_leave_one_out_passes_with_a_network():
+    net = network()
+    result = check.gradient(METER, net, of_network(net, leave_one_out), group_size=8, masked=True)
+    assert result
+    assert result.direction.cosine == pytest.approx(1, abs=0.01)
+    assert result.direction.length == pytest.approx(1, abs=0.05)
+    assert "no bias is found" in repr(result)
+    assert json.loads(json.dumps(result.summary()))["batch_cosine"] == pytest.approx(result.direction.batch_cosine)
+
+
+def test_leave_one_out_passes_with_a_table():
+    assert check.gradient(METER, random_play, of_table(METER, random_play, leave_one_out), group_size=8)
+
+
+FAULTS = {
+    "averaged over its own moves": of_network(NET := network(), averaged),
+    "the sign is wrong": of_network(NET, leave_one_out, sign=-1),
+    "ignore the masks": of_network(NET, leave_one_out, masked=False),
+    "its own reward only": of_network(NET, lambda turns: turns.reward),
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_faults_are_named(words):
+    result = check.gradient(METER, NET, FAULTS[words], group_size=8, masked=True)
+    assert not result
+    assert len(result.likely) == 1
+    assert words in result.likely[0]
+    assert "the direction is biased" in repr(result)
+
+
+def test_several_faults_are_named_together():
+    meter = RegretMeter(ShutTheBox())
+    wrong = of_table(meter, random_play, lambda turns: group_normalised(turns) / turns.length[:, None])
+    result = check.gradient(meter, random_play, wrong, group_size=8)
+    assert [words in name for words, name in zip(("averaged", "deviation"), result.likely, strict=True)] == [True] * 2
+
+
+def test_an_unknown_fault_is_not_named():
+    wrong = of_table(METER, random_play, lambda turns: turns.reward.sum(axis=1, keepdims=True) * turns.state**2)
+    assert len(check.gradient(METER, random_play, wrong).likely) == 3
+
+
+def test_too_much_noise_decides_nothing():
+    draws = np.random.default_rng(0)
+    result = check.gradient(
+        METER, random_play, lambda turns: draws.normal(size=len(METER.solution.tables.pair_state)), batches=20
+    )
+    assert not result
+    assert result.likely == ("too few turns to tell",)
+
+
+def test_a_batch_of_the_turns_needed_has_the_cosine_of_nine_tenths():
+    estimator = of_table(METER, random_play, leave_one_out)
+    first = check.gradient(METER, random_play, estimator, group_size=8)
+    needed = 8 * round(first.direction.turns_needed / 8)
+    again = check.gradient(METER, random_play, estimator, turns=needed, group_size=8, seed=1, batches=50)
+    assert needed > 1000
+    assert again.direction.batch_cosine == pytest.approx(0.9, abs=0.01)
+
+
+def test_models_of_stable_baselines_are_checked():
+    single = gym.make("stb_gym/Threes-v0", dice=4)
+    model = MaskablePPO("MlpPolicy", single, n_steps=64, device="cpu", seed=0)
+
+    def gradient_of_a_batch(turns):
+        model.policy.zero_grad()
+        seen, action, mask = (array[turns.valid] for array in (turns.observation, turns.action, turns.mask))
+        _, log_probability, _ = model.policy.evaluate_actions(
+            torch.as_tensor(seen).float(), torch.as_tensor(action), action_masks=mask
+        )
+        weights = np.broadcast_to(leave_one_out(turns), turns.valid.shape)[turns.valid]
+        (torch.as_tensor(weights) * log_probability).sum().backward()
+        return (weight.grad for weight in model.policy.parameters())
+
+    assert check.gradient(RegretMeter(single), model, gradient_of_a_batch, group_size=8, batches=60)
+
+
+WRONG = {
+    "must return .* not None": lambda turns: None,
+    "must return .* not shape": lambda turns: np.zeros(3),
+    "raised KeyError": lambda turns: {}["gradient"],
+    "infinite or not a number": lambda turns: np.full(len(METER.solution.tables.pair_state), np.nan),
+}
+
+
+@pytest.mark.parametrize("message", WRONG)
+def test_wrong_answers_get_one_line(message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        check.gradient(METER, random_play, WRONG[message])
+
+
+def test_gradients_that_add_up_are_refused():
+    net = network()
+    net.zero_grad()
+    plain = of_network(net, leave_one_out)
+    sums = [torch.zeros_like(weight) for weight in net.parameters()]
+
+    def adding(turns):
+        for each, slope in zip(sums, plain(turns), strict=True):
+            each += slope
+        return sums
+
+    with pytest.raises(ValueError, match="set the gradients to zero"):
+        check.gradient(METER, net, adding, masked=True, group_size=8)
+
+
+def test_steps_of_an_optimiser_are_refused():
+    net = network()
+    plain = of_network(net, leave_one_out)
+
+    def stepping(turns):
+        slopes = plain(turns)
+        torch.optim.SGD(net.parameters(), 0.1).step()
+        return slopes
+
+    with pytest.raises(ValueError, match="make no step"):
+        check.gradient(METER, net, stepping, masked=True, group_size=8)
+
+
+def test_policies_without_a_gradient_are_refused():
+    zeros = of_table(METER, random_play, leave_one_out)
+    with pytest.raises(ValueError, match="returns actions"):
+        check.gradient(METER, lambda observations, masks: masks.argmax(axis=1), zeros)
+    with pytest.raises(ValueError, match="gradient is 0"):
+        check.gradient(METER, lambda observations, masks: np.eye(masks.shape[1])[masks.argmax(axis=1)], zeros)
+    with pytest.raises(ValueError, match="legal actions only"):
+        check.gradient(METER, lambda observations, masks: np.ones(masks.shape) / masks.shape[1], zeros)
+    with pytest.raises(ValueError, match="multiple of group_size"):
+        check.gradient(METER, random_play, zeros, group_size=7)
+
+
+@pytest.mark.parametrize("masked", [True, False])
+def test_sampled_turns_follow_the_policy(masked):
+    net = network()
+    evaluation = METER(net, False, masked)
+    sampler = TurnSampler(evaluation, METER.policy(net, False, masked), METER.view)
+    turns = sampler(20_000, 4, np.random.SeedSequence(0))
+    tables = evaluation.tables
+    returns = turns.reward.sum(axis=1)
+    mean = evaluation.optimum.objective.sign * returns.mean()
+    assert mean == pytest.approx(evaluation.value, abs=5 * returns.std() / len(returns) ** 0.5)
+    assert turns.length.mean() == pytest.approx(evaluation.visits[tables.decisions].sum(), rel=0.02)
+    first = turns.state[:, 0].reshape(-1, 4)
+    assert (first == first[:, :1]).all()
+    assert (tables.observation[turns.state[turns.valid]] == turns.observation[turns.valid]).all()
+    assert (tables.legal[turns.state, turns.action] == (turns.pair >= 0))[turns.valid].all()
+    assert ((turns.pair < 0).any()) == (not masked)
+
+
+def coverage(dimensions, cosine, noise, batches, confidence, repetitions=300):
+    """Return the shares of intervals that contain the cosine, and that exclude 1."""
+    draws = np.random.default_rng(0)
+    exact = np.eye(dimensions)[0]
+    mean = cosine * exact + np.sqrt(1 - cosine**2) * np.eye(dimensions)[1]
+    scale = noise / np.sqrt(np.arange(1, dimensions + 1))
+    found = [
+        direction(mean + scale * (draws.exponential(size=(batches, dimensions)) - 1), exact, 512, confidence).interval
+        for _ in range(repetitions)
+    ]
+    low, high = np.array(found).T
+    return np.mean((low <= cosine + 1e-4) & (cosine - 1e-4 <= high)), np.mean(high < 1)
+
+
+@pytest.mark.parametrize("cosine", [1.0, 0.9])
+def test_intervals_keep_their_word(cosine):
+    contained, fails = coverage(10, cosine, 0.5, 50, 0.9)
+    assert contained >= 0.9
+    assert fails <= 0.02 if cosine == 1 else fails >= 0.9
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("dimensions", [2, 30])
+@pytest.mark.parametrize("cosine", [1.0, 0.97, 0.5, -0.9])
+@pytest.mark.parametrize("noise", [0.3, 1.0, 3.0])
+@pytest.mark.parametrize("batches", [20, 100])
+def test_intervals_keep_their_word_everywhere(dimensions, cosine, noise, batches):
+    contained, _ = coverage(dimensions, cosine, noise, batches, 0.95)
+    assert contained >= 0.94
+
+
+def test_estimators_of_all_moves_agree_where_rewards_come_last():
+    sampler = TurnSampler(METER(random_play), METER.policy(random_play))
+    turns = sampler(64, 8, np.random.SeedSequence(0))
+    assert np.allclose((estimators.to_go(turns) * turns.valid), estimators.total(turns) * turns.valid)
