@@ -13,7 +13,7 @@ from stb_gym.check import estimators
 from stb_gym.check.gradients import direction
 from stb_gym.check.sampled_turns import TurnSampler
 
-METER = RegretMeter(Threes(dice=4))
+METER = RegretMeter(Threes(dice=3))
 
 
 def random_play(observations, masks):
@@ -131,13 +131,13 @@ def test_a_batch_of_the_turns_needed_has_the_cosine_of_nine_tenths():
     estimator = of_table(METER, random_play, leave_one_out)
     first = check.gradient(METER, random_play, estimator, group_size=8)
     needed = 8 * round(first.direction.turns_needed / 8)
-    again = check.gradient(METER, random_play, estimator, turns=needed, group_size=8, seed=1, batches=50)
-    assert needed > 1000
+    again = check.gradient(METER, random_play, estimator, turns=needed, group_size=8, seed=1)
+    assert needed > 600
     assert again.direction.batch_cosine == pytest.approx(0.9, abs=0.01)
 
 
 def test_models_of_stable_baselines_are_checked():
-    single = gym.make("stb_gym/Threes-v0", dice=4)
+    single = gym.make("stb_gym/Threes-v0", dice=3)
     model = MaskablePPO("MlpPolicy", single, n_steps=64, device="cpu", seed=0)
 
     def gradient_of_a_batch(turns):
@@ -150,7 +150,7 @@ def test_models_of_stable_baselines_are_checked():
         (torch.as_tensor(weights) * log_probability).sum().backward()
         return (weight.grad for weight in model.policy.parameters())
 
-    assert check.gradient(RegretMeter(single), model, gradient_of_a_batch, group_size=8, batches=60)
+    assert check.gradient(RegretMeter(single), model, gradient_of_a_batch, group_size=8, batches=20)
 
 
 WRONG = {
