@@ -179,6 +179,24 @@ def correlations_table(found: pd.DataFrame) -> str:
     return markdown(["learner", *found], ([f"`{name}`", *(f"{x:.2f}" for x in row)] for name, row in found.iterrows()))
 
 
+def estimators_table(results: pd.DataFrame, game: str) -> str:
+    """Return the directions of estimators in a game as Markdown: two columns for each policy.
+
+    The first has the cosine between the mean and the exact gradient, the median over seeds. It is "1" where the median
+    interval includes 1 and no cosine below 0.9, and "?" where it includes smaller ones. The second has the mean cosine
+    of one batch.
+    """
+    header = ["estimator"]
+    columns = []
+    for policy, rows in results[results["game"] == game].groupby("policy", sort=False):
+        middle = rows.groupby("estimator", sort=False).median(numeric_only=True)
+        unbiased = middle["low"].map(lambda low: "1" if low > 0.9 else "?")
+        header += [str(policy), "one batch"]
+        columns += [middle["cosine"].map("{:.2f}".format).where(middle["high"] < 1, unbiased)]
+        columns += [middle["batch_cosine"].map("{:.2f}".format)]
+    return markdown(header, ([name, *row] for name, row in pd.concat(columns, axis=1).iterrows()))
+
+
 def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
     """Return the mean regret of every agent on a task and the parts of it, least regret first.
 

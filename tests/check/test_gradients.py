@@ -85,6 +85,12 @@ def test_leave_one_out_passes_with_a_network():
     assert json.loads(json.dumps(result.summary()))["batch_cosine"] == pytest.approx(result.direction.batch_cosine)
 
 
+def test_leave_one_out_passes_without_masks():
+    net = network()
+    plain = of_network(net, leave_one_out, masked=False)
+    assert check.gradient(METER, net, plain, group_size=8, masked=False, batches=20)
+
+
 def test_leave_one_out_passes_with_a_table():
     assert check.gradient(METER, random_play, of_table(METER, random_play, leave_one_out), group_size=8)
 

@@ -8,12 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from docs import pictures, results
-from stb_gym import ShutTheBox
+from stb_gym import ShutTheBox, Threes
 from stb_gym.solver import compile_game
 from tests import every
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
-from training.experiments import diagnoses, mistakes
+from training.experiments import diagnoses, estimators, mistakes
 from training.results import read_measurements, save_results
 
 # Pictures
@@ -121,3 +121,25 @@ def test_the_parts_of_a_mean_regret_add_up():
     assert parts.index.tolist() == ["b", "a"]
     assert parts.loc["a"].tolist()[:-1] == pytest.approx([0.9, 0.2, 0.2, 0.5])
     assert parts.loc["b"].tolist() == pytest.approx([0.3, 0.1, 0.1, 0.1, 0.1])
+
+
+# Estimators
+
+
+def test_estimators_are_compared_with_the_exact_gradient(tmp_path, monkeypatch):
+    monkeypatch.setattr(estimators, "GAMES", {"threes": Threes(dice=3)})
+    monkeypatch.setattr(estimators, "TEMPERATURES", {"middle": 2.0})
+    estimators.estimators(seeds=1, batches=40, out=tmp_path / "estimators.csv")
+    found = pd.read_csv(tmp_path / "estimators.csv")
+    rows = found.set_index("estimator")
+    assert len(rows) == 14
+    biased = {*rows.index[rows["high"] < 1]}
+    assert {"GRPO", "GRPO without deviation", "per-turn baselines", "per-turn baselines, summed"} <= biased
+    unbiased = ["REINFORCE", "RLOO", "return to go", "exact losses, RLOO", "exact losses to go", "exact advantage"]
+    assert not biased & {*unbiased, "Dr. GRPO"}
+    assert rows["length"][unbiased[1:]].to_numpy() == pytest.approx(1, abs=0.05)
+    assert rows["length"]["Dr. GRPO"] == pytest.approx(7 / 8, abs=0.01)
+    assert rows["batch_cosine"].idxmax() == "exact advantage"
+    table = results.estimators_table(found, "threes").splitlines()
+    assert table[0] == "| estimator | middle | one batch |"
+    assert any(line.startswith("| RLOO | 1 | 0.") for line in table)
