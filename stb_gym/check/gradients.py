@@ -296,7 +296,8 @@ def gradient(
     likely: tuple[str, ...] = ()
     remedy = ""
     if high < 1:
-        likely = tested.named(gradients[0], first) or ((SIGN,) if high < -WANTED else UNKNOWN)
+        name = tested.named(gradients[0], first) or (SIGN if high < -WANTED else "")
+        likely = (name,) if name else UNKNOWN
         remedy = "more turns do not help: correct the weight of each move"
     elif low < LEAST_KNOWN:
         cases.append(Case("share of the interval that noise leaves open", 1 - low, 1 - LEAST_KNOWN))
@@ -406,8 +407,8 @@ class _Tested:
             raise ValueError("gradient_of_a_batch returned numbers that are infinite or not a number")
         return vector
 
-    def named(self, given: FloatArray, turns: Turns) -> tuple[str, ...]:
-        """Return the names of the wrong formulas that the gradient of a batch follows; () if none is known."""
+    def named(self, given: FloatArray, turns: Turns) -> str:
+        """Return what is wrong in the formula that the gradient of a batch follows; "" if it is not known."""
         masked = bool(self.evaluation.masked)
         in_update = {"": masked}
         if masked and self._parameters is not None:
@@ -417,10 +418,10 @@ class _Tested:
             for formula in formulas:
                 cosine = _cosine(given, self.of_weights(turns, formula(turns) * share(turns), is_masked))
                 of_sign = SIGN if cosine < 0 else ""
-                names = tuple(filter(None, (of_sign, of_mask, of_share, of_advantage)))
+                names = [name for name in (of_sign, of_mask, of_share, of_advantage) if name]
                 if names and abs(cosine) > 1 - ALIKE:
-                    return names
-        return ()
+                    return "; and ".join(names)
+        return ""
 
 
 def _cosine(one: FloatArray, other: FloatArray) -> float:
