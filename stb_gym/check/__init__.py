@@ -7,7 +7,7 @@ true if the check passed; printed, it says how far off the code is, where, and w
 from stb_gym.check.batches import Batch
 from stb_gym.check.collectors import rollout
 from stb_gym.check.formulas import advantages, q_targets, returns
-from stb_gym.check.gradients import GradientResult, gradient
+from stb_gym.check.gradients import Direction, GradientResult, gradient
 from stb_gym.check.ladder import agent
 from stb_gym.check.loss_batches import LossBatch
 from stb_gym.check.losses import policy_loss, td_loss, value_loss
@@ -18,6 +18,7 @@ __all__ = [
     "Batch",
     "Case",
     "CheckResult",
+    "Direction",
     "GradientResult",
     "LossBatch",
     "Turns",
