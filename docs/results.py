@@ -17,7 +17,7 @@ from docs.written import markdown
 from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
-from training.experiments import departures, diagnoses, language_model
+from training.experiments import departures, diagnoses, estimators, language_model
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
 from training.results import (
@@ -36,7 +36,7 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 PAGES = [
     DOCS.parent / "README.md",
-    *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models")),
+    *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models", "estimators")),
 ]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
@@ -294,6 +294,8 @@ def tables() -> dict[str, str]:
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
     models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
     found["A small model"] = models_table(models)
+    directions = pd.read_csv(folder / "estimators.csv")
+    found |= {f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES}
     return found
 
 
