@@ -13,6 +13,7 @@ from stb_gym.check.loss_batches import LossBatch
 from stb_gym.check.losses import policy_loss, td_loss, value_loss
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.sampled_turns import Turns
+from stb_gym.check.updates import Learner, Transitions, UpdateTask, update
 
 __all__ = [
     "Batch",
@@ -20,8 +21,11 @@ __all__ = [
     "CheckResult",
     "Direction",
     "GradientResult",
+    "Learner",
     "LossBatch",
+    "Transitions",
     "Turns",
+    "UpdateTask",
     "advantages",
     "agent",
     "gradient",
@@ -30,5 +34,6 @@ __all__ = [
     "returns",
     "rollout",
     "td_loss",
+    "update",
     "value_loss",
 ]

@@ -1,0 +1,631 @@
+"""Test whole updates: unmodified libraries pass, and faults that are planted in them are flagged and named."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+from sb3_contrib import TRPO, MaskablePPO
+from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
+from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import RolloutBuffer
+from stable_baselines3.common.policies import ActorCriticPolicy
+from torch import nn
+
+from stb_gym import check
+
+
+def marked_nightly(parameters):
+    return [pytest.param(parameter, marks=pytest.mark.nightly) for parameter in parameters]
+
+
+@pytest.mark.parametrize("algorithm", [A2C, DQN, *marked_nightly([PPO, MaskablePPO])])
+def test_unmodified_libraries_pass(algorithm):
+    result = check.update(algorithm)
+    assert result, result
+    assert {"torch", "stable-baselines3"} <= set(result.versions)
+
+
+class Loop:
+    """Proximal policy optimisation in one file, as teaching code has it; subclasses have faults."""
+
+    shared = False
+
+    def __init__(self, task):
+        torch.manual_seed(0)
+        self.task = task
+        self.trunk = nn.Sequential(nn.Linear(task.num_features, 64), nn.Tanh()) if self.shared else nn.Identity()
+        width = 64 if self.shared else task.num_features
+        self.actor = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, task.num_actions))
+        self.critic = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 1))
+        self.network = nn.ModuleDict({"trunk": self.trunk, "actor": self.actor, "critic": self.critic})
+        self.optimiser = torch.optim.SGD(self.held(), task.learning_rate)
+
+    def held(self):
+        return self.network.parameters()
+
+    def logits(self, observation):
+        return self.actor(self.trunk(observation))
+
+    def values(self, observation):
+        return self.critic(self.trunk(observation))[:, 0]
+
+    def distribution(self, observation, mask):
+        return torch.distributions.Categorical(logits=self.logits(observation).masked_fill(~mask, -1e8))
+
+    def advantages(self, data):
+        advantage, last = np.zeros(len(data.reward), np.float32), 0.0
+        for t in reversed(range(len(advantage))):
+            goes_on = 1 - data.terminated[t]
+            next_value = data.value[t + 1] if t + 1 < len(advantage) else 0.0
+            error = data.reward[t] + self.task.discount * next_value * goes_on - data.value[t]
+            last = error + self.task.discount * self.task.lam * goes_on * last
+            advantage[t] = last
+        return advantage
+
+    def policy_loss(self, log_prob, old, advantage):
+        ratio = (log_prob - old).exp()
+        return torch.max(-advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)).mean()
+
+    def value_loss(self, value, target):
+        return ((value - target) ** 2).mean()
+
+    def entropy(self, distribution, rows):
+        return distribution.entropy().mean()
+
+    def loss(self, data, rows):
+        distribution = self.distribution(data["observation"][rows], data["mask"][rows])
+        policy = self.policy_loss(
+            distribution.log_prob(data["action"][rows]), data["log_prob"][rows], data["advantage"][rows]
+        )
+        value = self.value_loss(self.values(data["observation"][rows]), data["target"][rows])
+        entropy = self.entropy(distribution, rows)
+        return policy + self.task.value_coefficient * value - self.task.entropy_coefficient * entropy
+
+    def clip(self):
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.task.max_grad_norm)
+
+    def step(self, loss):
+        self.optimiser.zero_grad()
+        loss.backward()
+        self.clip()
+        self.optimiser.step()
+
+    def minibatches(self):
+        for _ in range(self.task.num_epochs):
+            yield from torch.randperm(self.task.num_steps).split(self.task.batch_size)
+
+    def update(self, transitions):
+        advantage = self.advantages(transitions)
+        data = {name: torch.as_tensor(array) for name, array in vars(transitions).items()}
+        data |= {"advantage": torch.as_tensor(advantage), "target": torch.as_tensor(advantage + transitions.value)}
+        for rows in self.minibatches():
+            self.step(self.loss(data, rows))
+
+
+class Shared(Loop):
+    shared = True
+
+
+class NoCritic(Loop):
+    """REINFORCE with discounted returns."""
+
+    values = None
+
+    def loss(self, data, rows):
+        distribution = self.distribution(data["observation"][rows], data["mask"][rows])
+        log_prob = distribution.log_prob(data["action"][rows])
+        bonus = self.task.entropy_coefficient * self.entropy(distribution, rows)
+        return -(log_prob * data["advantage"][rows]).mean() - bonus
+
+
+@pytest.mark.parametrize("make", [Loop, *marked_nightly([Shared, NoCritic])])
+def test_a_loop_passes(make):
+    assert check.update(make)
+
+
+# Faults in unmodified libraries
+
+
+def only_heads(monkeypatch):
+    build = ActorCriticPolicy._build
+
+    def with_other_optimiser(self, lr_schedule):
+        build(self, lr_schedule)
+        heads = [*self.action_net.parameters(), *self.value_net.parameters()]
+        self.optimizer = torch.optim.SGD(heads, lr_schedule(1))
+
+    monkeypatch.setattr(ActorCriticPolicy, "_build", with_other_optimiser)
+
+
+def first_minibatch(monkeypatch):
+    get = RolloutBuffer.get
+    monkeypatch.setattr(RolloutBuffer, "get", lambda self, size: [next(get(self, size))])
+
+
+def no_masks_in_update(monkeypatch):
+    evaluate = MaskableActorCriticPolicy.evaluate_actions
+    monkeypatch.setattr(
+        MaskableActorCriticPolicy,
+        "evaluate_actions",
+        lambda self, observations, actions, action_masks=None: evaluate(self, observations, actions),
+    )
+
+
+def learning_rate_ignored(monkeypatch):
+    monkeypatch.setattr(BaseAlgorithm, "_update_learning_rate", lambda self, optimizers: None)
+
+
+def clips_another_network(monkeypatch):
+    clip = nn.utils.clip_grad_norm_
+    monkeypatch.setattr(nn.utils, "clip_grad_norm_", lambda parameters, norm: clip([nn.Parameter(torch.ones(1))], norm))
+
+
+def target_is_online(monkeypatch):
+    set_up = DQN._setup_model
+
+    def with_one_network(self):
+        set_up(self)
+        self.policy.q_net_target = self.q_net_target = self.q_net
+
+    monkeypatch.setattr(DQN, "_setup_model", with_one_network)
+
+
+def target_copies_itself(monkeypatch):
+    monkeypatch.setattr("stable_baselines3.dqn.dqn.polyak_update", lambda online, target, tau: None)
+
+
+IN_LIBRARIES = [
+    (PPO, only_heads, "the optimiser does not hold mlp_extractor.policy_net.0.weight"),
+    (PPO, first_minibatch, "only the first minibatch of each epoch is used"),
+    (MaskablePPO, no_masks_in_update, "masks are missing in the update"),
+    (PPO, learning_rate_ignored, "the step is 2 times as long"),
+    (A2C, clips_another_network, "the gradient is not clipped"),
+    (DQN, target_is_online, "the target network is the network that is trained"),
+    (DQN, target_copies_itself, "the target network does not change"),
+    (DQN, learning_rate_ignored, "the step is 2 times as long"),
+]
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(("algorithm", "plant", "words"), IN_LIBRARIES)
+def test_faults_in_libraries_are_named(algorithm, plant, words, monkeypatch):
+    plant(monkeypatch)
+    result = check.update(algorithm)
+    assert not result
+    assert words in result.likely[0], result
+
+
+# Faults in a loop
+
+
+class ActorSign(Loop):
+    def policy_loss(self, log_prob, old, advantage):
+        return -super().policy_loss(log_prob, old, advantage)
+
+
+class CriticSign(Loop):
+    def value_loss(self, value, target):
+        return -super().value_loss(value, target)
+
+
+class Maximises(Loop):
+    def loss(self, data, rows):
+        return -super().loss(data, rows)
+
+
+class HalfSquares(Loop):
+    def value_loss(self, value, target):
+        return 0.5 * super().value_loss(value, target)
+
+
+class NoEntropy(Loop):
+    def entropy(self, distribution, rows):
+        return torch.zeros(())
+
+
+class EntropySign(Loop):
+    def entropy(self, distribution, rows):
+        return -super().entropy(distribution, rows)
+
+
+class RateTwice(Loop):
+    def step(self, loss):
+        super().step(self.task.learning_rate * loss)
+
+
+class Sum(Loop):
+    def loss(self, data, rows):
+        return len(rows) * super().loss(data, rows)
+
+
+class Adam(Loop):
+    def __init__(self, task):
+        super().__init__(task)
+        self.optimiser = torch.optim.Adam(self.held(), task.learning_rate)
+
+
+class Decay(Loop):
+    def __init__(self, task):
+        super().__init__(task)
+        self.optimiser = torch.optim.SGD(self.held(), task.learning_rate, weight_decay=0.01)
+
+
+class CriticsOptimiserHoldsActor(Loop):
+    def __init__(self, task):
+        super().__init__(task)
+        self.second = torch.optim.SGD(self.actor.parameters(), task.learning_rate)
+
+    def held(self):
+        return self.actor.parameters()
+
+    def step(self, loss):
+        super().step(loss)
+        self.second.step()
+
+
+class FirstMinibatch(Loop):
+    def minibatches(self):
+        yield next(super().minibatches())
+
+
+class OneEpoch(Loop):
+    def minibatches(self):
+        yield from torch.randperm(self.task.num_steps).split(self.task.batch_size)
+
+
+class Accumulates(Loop):
+    """Divides each minibatch into five, and steps after two of them."""
+
+    window = 5
+    extra = 1
+
+    def minibatches(self):
+        for rows in super().minibatches():
+            yield from rows.chunk(5)
+
+    def step(self, loss):
+        self.number = getattr(self, "number", 0) + 1
+        (loss / 5 / self.extra).backward()
+        if self.number % self.window == 0:
+            self.clip()
+            self.optimiser.step()
+            self.optimiser.zero_grad()
+
+
+class ExtraDivision(Accumulates):
+    extra = 5
+
+
+class PartialWindow(Accumulates):
+    window = 2
+
+
+class MaskMissing(Loop):
+    def distribution(self, observation, mask):
+        return super().distribution(observation, torch.ones_like(mask))
+
+
+class MaskMissingInOldToo(MaskMissing):
+    def policy_loss(self, log_prob, old, advantage):
+        return super().policy_loss(log_prob, log_prob.detach(), advantage)
+
+
+class MaskMissingInEntropy(Loop):
+    def loss(self, data, rows):
+        self.observation = data["observation"]
+        return super().loss(data, rows)
+
+    def entropy(self, distribution, rows):
+        return torch.distributions.Categorical(logits=self.logits(self.observation[rows])).entropy().mean()
+
+
+class Probabilities(Loop):
+    def policy_loss(self, log_prob, old, advantage):
+        return -(log_prob.exp() * advantage).mean()
+
+
+class SoftmaxTwice(Loop):
+    def distribution(self, observation, mask):
+        probabilities = super().distribution(observation, mask).probs
+        return torch.distributions.Categorical(logits=probabilities.masked_fill(~mask, -1e8))
+
+    def policy_loss(self, log_prob, old, advantage):
+        return super().policy_loss(log_prob, log_prob.detach(), advantage)
+
+
+class Broadcast(Loop):
+    def policy_loss(self, log_prob, old, advantage):
+        return super().policy_loss(log_prob[:, None], old[:, None], advantage)
+
+
+class ValueBroadcast(Loop):
+    def value_loss(self, value, target):
+        return super().value_loss(value[:, None], target)
+
+
+class ValueStopsAtTrunk(Shared):
+    def values(self, observation):
+        if torch.is_grad_enabled() and hasattr(self, "updating"):
+            return self.critic(self.trunk(observation).detach())[:, 0]
+        return super().values(observation)
+
+    def update(self, transitions):
+        self.updating = True
+        super().update(transitions)
+        del self.updating
+
+
+class PolicyStopsAtTrunk(Shared):
+    def logits(self, observation):
+        features = self.trunk(observation)
+        return self.actor(features.detach() if hasattr(self, "updating") else features)
+
+    def update(self, transitions):
+        self.updating = True
+        super().update(transitions)
+        del self.updating
+
+
+class AdvantageWithGraph(Shared):
+    def loss(self, data, rows):
+        value = self.values(data["observation"])
+        return super().loss(data | {"advantage": data["target"] - value}, rows)
+
+
+class TargetIsAdvantage(Loop):
+    def loss(self, data, rows):
+        return super().loss(data | {"target": data["advantage"]}, rows)
+
+
+class ActionBefore(Loop):
+    def loss(self, data, rows):
+        old = self.distribution(data["observation"], data["mask"]).log_prob(data["action"].roll(1)).detach()
+        return super().loss(data | {"action": data["action"].roll(1), "log_prob": old}, rows)
+
+
+class Normalises(Loop):
+    def policy_loss(self, log_prob, old, advantage):
+        return super().policy_loss(log_prob, old, (advantage - advantage.mean()) / advantage.std())
+
+
+class EndsOfStepBefore(Loop):
+    def advantages(self, data):
+        return super().advantages(replace(data, terminated=np.append(False, data.terminated[:-1])))
+
+
+class NoClipping(Loop):
+    def clip(self):
+        pass
+
+
+class ClipsCritic(Loop):
+    def clip(self):
+        nn.utils.clip_grad_norm_(self.critic.parameters(), self.task.max_grad_norm)
+
+
+class NoStep(Loop):
+    def step(self, loss):
+        pass
+
+
+class Blows(Loop):
+    def policy_loss(self, log_prob, old, advantage):
+        return super().policy_loss(log_prob, old, advantage) / 0
+
+
+IN_LOOPS = {
+    ActorSign: "the policy loss has the wrong sign",
+    CriticSign: "the value loss has the wrong sign",
+    Maximises: "the sign of the whole loss is wrong",
+    HalfSquares: "the value loss has the factor 0.25 instead of 0.5",
+    NoEntropy: "the entropy bonus is missing",
+    EntropySign: "the entropy bonus has the wrong sign",
+    RateTwice: "the learning rate is applied twice",
+    Sum: "the loss is a sum over steps",
+    Adam: "as by Adam or RMSprop",
+    Decay: "weight decay",
+    CriticsOptimiserHoldsActor: "the optimiser does not hold critic.0.weight",
+    FirstMinibatch: "only the first of all minibatches is used",
+    OneEpoch: "only one epoch is done",
+    ExtraDivision: "the step is 0.2 times as long",
+    PartialWindow: "only a part of the data",
+    MaskMissing: "masks are missing in the update",
+    MaskMissingInOldToo: "masks are missing in the update",
+    MaskMissingInEntropy: "masks are missing in the entropy",
+    Probabilities: "probabilities stand in the place of log-probabilities",
+    SoftmaxTwice: "probabilities are passed where logits are expected",
+    Broadcast: "the policy loss is missing, or advantages [N, 1] are multiplied with log-probabilities [N]",
+    ValueBroadcast: "values and returns are subtracted by broadcasting",
+    ValueStopsAtTrunk: "the value loss in the layers that the policy and the critic share is missing",
+    PolicyStopsAtTrunk: "the policy loss in the layers that the policy and the critic share is missing",
+    AdvantageWithGraph: "advantages are not detached",
+    TargetIsAdvantage: "the critic learns the advantages",
+    ActionBefore: "those of the action before",
+    Normalises: "normalised",
+    EndsOfStepBefore: "advantages: end flags are those of the step before",
+    NoClipping: "the gradient is not clipped",
+    ClipsCritic: "the gradient is not clipped",
+    NoStep: "no parameter moved",
+    Blows: "infinite or NaN",
+}
+
+
+FAST = [ActorSign, CriticsOptimiserHoldsActor, PartialWindow]
+
+
+@pytest.mark.parametrize("make", [*FAST, *marked_nightly(make for make in IN_LOOPS if make not in FAST)])
+def test_faults_in_loops_are_named(make):
+    result = check.update(make)
+    assert not result
+    assert IN_LOOPS[make] in result.likely[0], result
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("make", "option"), [(NoEntropy, "entropy"), (NoClipping, "clipping"), (FirstMinibatch, "minibatches")]
+)
+def test_what_a_learner_lacks_may_be_left_out(make, option):
+    assert check.update(make, **{option: False})
+
+
+@pytest.mark.nightly
+def test_normalised_advantages_may_have_any_scale():
+    assert check.update(Normalises, normalised=True)
+    assert "the policy loss" in check.update(ActorSign, normalised=True).likely[0]
+
+
+# Action values
+
+
+class Q:
+    """Q-learning with masks and a target network; subclasses have faults."""
+
+    double = False
+
+    def __init__(self, task):
+        torch.manual_seed(0)
+        self.task = task
+        self.network, self.target_network = (
+            nn.Sequential(nn.Linear(task.num_features, 64), nn.ReLU(), nn.Linear(64, task.num_actions))
+            for _ in range(2)
+        )
+        self.optimiser = torch.optim.SGD(self.network.parameters(), task.learning_rate)
+
+    def q_values(self, observation):
+        return self.network(observation)
+
+    def target_q_values(self, observation):
+        return self.target_network(observation)
+
+    def next_value(self, observation, mask):
+        values = self.target_q_values(observation).masked_fill(~mask, -torch.inf)
+        selects = self.q_values(observation).masked_fill(~mask, -torch.inf) if self.double else values
+        return values.gather(1, selects.argmax(dim=1, keepdim=True))[:, 0]
+
+    def target(self, data):
+        with torch.no_grad():
+            ahead = self.next_value(data["next_observation"], data["next_mask"])
+            return data["reward"] + self.task.discount * ahead.where(~data["terminated"], 0)
+
+    def taken(self, data):
+        return self.q_values(data["observation"]).gather(1, data["action"][:, None])[:, 0]
+
+    def update(self, transitions):
+        data = {name: torch.as_tensor(array) for name, array in vars(transitions).items()}
+        self.optimiser.zero_grad()
+        (0.5 * (self.taken(data) - self.target(data)) ** 2).mean().backward()
+        nn.utils.clip_grad_norm_(self.network.parameters(), self.task.max_grad_norm)
+        self.optimiser.step()
+
+    def update_target(self):
+        with torch.no_grad():
+            for old, new in zip(self.target_network.parameters(), self.network.parameters(), strict=True):
+                old += self.task.tau * (new - old)
+
+
+class DoubleQ(Q):
+    double = True
+
+
+@pytest.mark.parametrize("make", [Q, DoubleQ])
+def test_masked_q_learning_passes(make):
+    assert check.update(make, double=make.double)
+
+
+class OnlineTarget(Q):
+    def next_value(self, observation, mask):
+        return self.q_values(observation).masked_fill(~mask, -torch.inf).max(dim=1).values
+
+
+class WithGraph(OnlineTarget):
+    target_network = property(fset=lambda self, network: None)
+
+    def target(self, data):
+        ahead = self.next_value(data["next_observation"], data["next_mask"])
+        return data["reward"] + self.task.discount * ahead.where(~data["terminated"], 0)
+
+
+class Unmasked(Q):
+    def next_value(self, observation, mask):
+        return super().next_value(observation, torch.ones_like(mask))
+
+
+class EndsIgnored(Q):
+    def target(self, data):
+        return super().target(data | {"terminated": torch.zeros_like(data["terminated"])})
+
+
+class TauIgnored(Q):
+    def update_target(self):
+        self.target_network.load_state_dict(self.network.state_dict())
+
+
+class TakenBefore(Q):
+    def taken(self, data):
+        return super().taken(data | {"action": data["action"].roll(1)})
+
+
+IN_Q_LEARNING = {
+    DoubleQ: "the next value is that of the action which the other network selects",
+    OnlineTarget: "the next value is the greatest one of the network that selects",
+    WithGraph: "targets keep their gradient",
+    Unmasked: "the next value is the greatest one over illegal actions, too",
+    EndsIgnored: "a turn that ended bootstraps",
+    TauIgnored: "tau is ignored",
+    TakenBefore: "those of the action before",
+}
+
+
+@pytest.mark.parametrize("make", IN_Q_LEARNING)
+def test_faults_in_q_learning_are_named(make):
+    result = check.update(make)
+    assert not result
+    assert IN_Q_LEARNING[make] in result.likely[0], result
+
+
+# Wrong calls
+
+
+class WrongShape(Loop):
+    def logits(self, observation):
+        return super().logits(observation)[:, :-1]
+
+
+class NoUpdate(Loop):
+    update = None
+
+
+class Detached(Loop):
+    def logits(self, observation):
+        return super().logits(observation).detach()
+
+
+class TooSmall(Loop):
+    def __init__(self, task):
+        super().__init__(task)
+        self.actor = self.network["actor"] = nn.Linear(task.num_features, task.num_actions)
+
+
+WRONG_CALLS = {
+    WrongShape: "WrongShape.logits must return a tensor of shape",
+    NoUpdate: "NoUpdate.update raised TypeError",
+    Detached: "gradient",
+    TooSmall: "the network cannot represent the policy of the data",
+}
+
+
+@pytest.mark.parametrize("make", WRONG_CALLS)
+def test_wrong_learners_are_refused_in_one_line(make):
+    with pytest.raises((TypeError, ValueError), match=WRONG_CALLS[make]) as raised:
+        check.update(make)
+    assert "\n" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("make", "words"), [(TRPO, "update knows PPO, A2C, DQN and MaskablePPO, not TRPO"), (str, "must return a learner")]
+)
+def test_other_classes_are_refused(make, words):
+    with pytest.raises(TypeError, match=words):
+        check.update(make)
