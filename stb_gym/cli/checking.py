@@ -16,6 +16,7 @@ CHECKS: Mapping[str, Callable[..., checks.CheckResult]] = {
     "policy-loss": checks.policy_loss,
     "value-loss": checks.value_loss,
     "td-loss": checks.td_loss,
+    "update": checks.update,
     "rollout": checks.rollout,
     "agent": checks.agent,
 }
@@ -46,7 +47,8 @@ def check(
     the check fails.
 
     Args:
-        what: The check: advantages, returns, q-targets, policy-loss, value-loss, td-loss, rollout or agent.
+        what: The check: advantages, returns, q-targets, policy-loss, value-loss, td-loss, update, rollout or
+            agent.
         code: Your function or class, as MODULE:NAME; the module may be in the working directory.
         kind: The kind of estimator, target or loss, such as gae, double or ppo.
         layout: The shape of the arrays that your code takes: both, T, TB or BT; of losses T or padded.
