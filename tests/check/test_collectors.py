@@ -5,11 +5,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-import stb_gym
 from stb_gym.check import rollout
 
 MODES = ["NextStep", "SameStep", "Disabled"]
-VECTORS = [(mode, vector) for mode in MODES for vector in ("sync", "turns")]
 WEIGHTS = np.random.default_rng(0).normal(size=(4, 6))
 
 
@@ -27,381 +25,244 @@ def act(random, observation, mask):
     return action, np.log(np.take_along_axis(chances, action[..., None], -1)[..., 0])
 
 
-class Single:
-    """A textbook loop over one environment; faults are planted by name."""
-
-    def __init__(self, fault="", steps=150):
-        self.fault = fault
-        self.steps = steps
-
-    def __call__(self, env):
-        fault, random, rows = self.fault, np.random.default_rng(0), defaultdict(list)
-        observation, info = env.reset(seed=3)
-        was_done, last_reward = True, 0.0
-        for step in range(self.steps):
-            mask = info["action_mask"] != 0
-            if fault == "reset-each-step":
-                observation, info = env.reset()
-                mask = info["action_mask"] != 0
-            action, log_prob = act(random, observation, mask)
-            if fault == "mask-play-only":
-                log_prob = np.log(policy(observation, np.ones_like(mask))[action])
-            if fault == "mask-not-in-play":
-                action = random.integers(6)
-            next_observation, reward, terminated, truncated, info = env.step(int(action))
-            done = terminated or truncated
-            row = {
-                "observation": observation, "action": action, "reward": reward, "next_observation": next_observation,
-                "terminated": terminated, "truncated": truncated, "done": done, "episode_start": was_done,
-                "action_mask": mask, "next_action_mask": info["action_mask"], "log_prob": log_prob,
-            }  # fmt: skip
-            if fault == "rewards-shifted":
-                row["reward"], last_reward = last_reward, reward
-            elif fault == "cleanrl-408":
-                row["terminated"] = done
-            elif fault == "truncation-for-termination":
-                row["truncated"] = done
-            elif fault == "termination-as-truncation":
-                row["terminated"], row["truncated"] = False, done
-            elif fault == "swapped":
-                row["terminated"], row["truncated"] = truncated, terminated
-            elif fault == "dones-current":
-                row["episode_start"] = done
-            elif fault == "done-double-write":
-                row["done"] = was_done
-            elif fault == "next-mask-as-mask":
-                row["action_mask"] = info["action_mask"]
-            elif fault == "mask-as-next-mask":
-                row["next_action_mask"] = mask
-            elif fault == "rewards-clipped":
-                row["reward"] = np.sign(reward)
-            elif fault == "observations-cast":
-                row["observation"] = observation.astype(np.uint8)
-            elif fault == "forced-reset-as-end" and step % 25 == 24:
-                row["terminated"] = True
-                done = True
-            for name, value in row.items():
-                rows[name].append(value)
-            was_done, observation = done, next_observation
-            if done and fault != "no-reset":
-                fresh, info = env.reset(seed=3 if fault == "seed-each-game" else None)
-                if fault == "final-obs-lost":
-                    rows["next_observation"][-1] = fresh
-                if fault != "stale-first-obs":
-                    observation = fresh
-        if fault == "log-prob-of-other-action":
-            rows["log_prob"] = np.roll(rows["log_prob"], 1)
-        if fault == "list-reused":
-            return {name: values[-5:] * 30 for name, values in rows.items()}
-        if fault == "steps-left-out":
-            return {name: values[:50] + values[60:] for name, values in rows.items()}
-        return rows
+def play(env, fault=""):
+    """Collect rows in one environment; faults are planted by name."""
+    random = np.random.default_rng(0)
+    rows = defaultdict(list)
+    observation, info = env.reset(seed=3)
+    was_done = True
+    for _ in range(150):
+        if fault == "reset-each-step":
+            observation, info = env.reset()
+        mask = info["action_mask"] != 0
+        action, log_prob = act(random, observation, np.ones_like(mask) if fault == "mask-not-in-play" else mask)
+        next_observation, reward, terminated, truncated, info = env.step(int(action))
+        done = terminated or truncated
+        row = {
+            "observation": observation, "action": action, "reward": reward, "next_observation": next_observation,
+            "terminated": terminated, "truncated": truncated, "done": done, "episode_start": was_done,
+            "action_mask": mask, "next_action_mask": info["action_mask"], "log_prob": log_prob,
+        }  # fmt: skip
+        for name, value in row.items():
+            rows[name].append(value)
+        observation = next_observation
+        was_done = done
+        if done and fault != "no-reset":
+            fresh, info = env.reset(seed=3 if fault == "seed-each-game" else None)
+            if fault == "final-obs-lost":
+                rows["next_observation"][-1] = fresh
+            if fault != "stale-first-obs":
+                observation = fresh
+    return rows if fault == "obs-alias" else {name: np.array(values) for name, values in rows.items()}
 
 
-class Vector:
-    """A textbook loop over a vector environment; faults are planted by name."""
-
-    def __init__(self, mode, fault="", steps=40):
-        self.mode = mode
-        self.fault = fault
-        self.steps = steps
-
-    def __call__(self, env):
-        fault, random, rows = self.fault, np.random.default_rng(0), defaultdict(list)
-        count = env.num_envs
-        observation, info = env.reset(seed=[5] * count if fault == "all-same-seed" else 5)
-        was_done = np.zeros(count, bool)
-        last = {"reward": np.zeros(count), "done": np.ones(count, bool), "action_mask": np.zeros((count, 6), bool)}
-        for _ in range(self.steps):
-            mask = info["action_mask"] != 0
-            action, log_prob = act(random, observation, mask)
-            next_observation, reward, terminated, truncated, info = env.step(action)
-            done = terminated | truncated
-            final, next_mask = next_observation.copy(), info["action_mask"] != 0
-            if self.mode == "SameStep" and done.any():
-                for index in np.flatnonzero(done):
-                    if fault != "final-obs-lost":
-                        final[index] = info["final_obs"][index]
-                    if fault != "final-mask-lost":
-                        next_mask[index] = info["final_info"]["action_mask"][index]
-            row = {
-                "observation": observation, "action": action, "reward": reward.copy(), "next_observation": final,
-                "terminated": terminated.copy(), "truncated": truncated.copy(), "action_mask": mask,
-                "next_action_mask": next_mask, "log_prob": log_prob, "valid": ~was_done,
-            }  # fmt: skip
-            if self.mode != "NextStep":
-                del row["valid"]
-            current = row | {"done": done.copy()}
-            if fault == "rewards-shifted":
-                row["reward"] = last["reward"]
-            elif fault == "done-shifted":
-                row["done"] = last["done"]
-            elif fault == "masks-shifted":
-                row["action_mask"] = last["action_mask"]
-            elif fault == "autoreset-rows":
-                del row["valid"]
-            last = current
-            for name, value in row.items():
-                rows[name].append(value)
-            observation = next_observation
-            was_done = done.copy()
-            if self.mode == "Disabled" and done.any():
-                observation, info = env.reset(options={"reset_mask": done.copy()})
-                info["action_mask"] = np.where(done[:, None], info["action_mask"], next_mask)
-        if fault == "same-array":
-            rows["observation"] = [observation] * self.steps
-        arrays = {name: np.stack(values) for name, values in rows.items()}
-        if fault == "forced-reset-as-end":
-            arrays["terminated"][-1] = True
-        if fault == "view-not-transpose":
-            return {name: view(array) for name, array in arrays.items()}
-        if fault == "reward-view":
-            arrays["reward"] = view(arrays["reward"])
-        return arrays
+def play_many(env, mode, fault=""):
+    """Collect rows [T, B] in a vector environment; faults are planted by name."""
+    random = np.random.default_rng(0)
+    rows = defaultdict(list)
+    observation, info = env.reset(seed=[5] * env.num_envs if fault == "all-same-seed" else 5)
+    was_done = np.zeros(env.num_envs, bool)
+    for _ in range(40):
+        mask = info["action_mask"] != 0
+        action, log_prob = act(random, observation, mask)
+        next_observation, reward, terminated, truncated, info = env.step(action)
+        done = terminated | truncated
+        final = next_observation.copy()
+        next_mask = info["action_mask"] != 0
+        if mode == "SameStep":
+            for index in np.flatnonzero(done):
+                if fault != "final-obs-lost":
+                    final[index] = info["final_obs"][index]
+                if fault != "final-mask-lost":
+                    next_mask[index] = info["final_info"]["action_mask"][index]
+        row = {
+            "observation": observation, "action": action, "reward": reward.copy(), "next_observation": final,
+            "terminated": terminated.copy(), "truncated": truncated.copy(), "done": done, "episode_start": was_done,
+            "action_mask": mask, "next_action_mask": next_mask, "log_prob": log_prob,
+        }  # fmt: skip
+        if mode == "NextStep" and fault != "autoreset-rows":
+            row["valid"] = ~was_done
+        for name, value in row.items():
+            rows[name].append(value)
+        observation = next_observation
+        was_done = done
+        if mode == "Disabled" and done.any():
+            observation, info = env.reset(options={"reset_mask": done.copy()})
+            info["action_mask"] = np.where(done[:, None], info["action_mask"], next_mask)
+    return {name: np.array(values) for name, values in rows.items()}
 
 
-def view(array):
+def sample(rows):
+    """Return samples of a replay buffer that holds the last 64 rows."""
+    drawn = np.random.default_rng(0).integers(64, size=100)
+    return {name: array[-64:][drawn] for name, array in rows.items()}
+
+
+def check(mode, fault="", change=dict):
+    """Check a loop, with a fault in it or a change of its rows.
+
+    Modes are those of vector environments, "single" for one environment, or "samples" for samples of its rows.
+    """
+
+    def collect(env):
+        rows = change(play_many(env, mode, fault) if mode in MODES else play(env, fault))
+        return sample(rows) if mode == "samples" else rows
+
+    options = {"num_envs": 3, "autoreset": mode} if mode in MODES else {"shuffled": mode == "samples"}
+    return rollout(collect, policy=policy, **options)
+
+
+@pytest.mark.parametrize("mode", ["single", "samples", *MODES])
+def test_right_loops_pass(mode):
+    result = check(mode)
+    assert result, result
+    assert {case.name for case in result.cases if case.skipped} <= {"episode_start"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "fault", "words"),
+    [
+        ("single", "final-obs-lost", "the last observation of an episode is lost"),
+        ("samples", "final-obs-lost", "the last observation of an episode is lost"),
+        ("SameStep", "final-obs-lost", "the last observation of an episode is lost"),
+        ("SameStep", "final-mask-lost", "the last mask of an episode is lost"),
+        ("NextStep", "autoreset-rows", "rows of the autoreset step"),
+        ("single", "stale-first-obs", "stale first observation"),
+        ("single", "no-reset", "no reset"),
+        ("single", "reset-each-step", "the environment is reset after each step"),
+        ("single", "seed-each-game", "each reset sets the same seed"),
+        ("single", "mask-not-in-play", "actions are chosen without the mask"),
+        *((mode, "all-same-seed", "all environments have the same seed") for mode in MODES),
+    ],
+)
+def test_faults_of_a_loop_are_named(mode, fault, words):
+    result = check(mode, fault)
+    assert not result
+    assert words in result.likely[0], result
+
+
+def shifted(array):
+    """Return what the row before holds."""
+    return np.roll(array, 1, axis=0)
+
+
+def unmasked(rows):
+    """Return the log-probabilities of the actions under the policy without the mask."""
+    chances = policy(rows["observation"], np.ones_like(rows["action_mask"]))
+    return np.log(np.take_along_axis(chances, rows["action"][..., None], -1)[..., 0])
+
+
+@pytest.mark.parametrize("mode", ["single", "samples", *MODES])
+@pytest.mark.parametrize(
+    ("field", "fault", "words"),
+    [
+        ("reward", lambda rows: shifted(rows["reward"]), "reward is shifted: each row holds that of the step before"),
+        ("reward", lambda rows: np.sign(rows["reward"]), "rewards were scaled, clipped or normalized"),
+        ("terminated", lambda rows: rows["done"], "truncation is stored as termination"),
+        ("terminated", lambda rows: rows["truncated"], "terminated and truncated are swapped"),
+        ("terminated", lambda rows: np.zeros_like(rows["done"]), "termination is never stored"),
+        ("truncated", lambda rows: rows["done"], "termination is stored as truncation"),
+        ("truncated", lambda rows: np.zeros_like(rows["done"]), "truncation is never stored"),
+        ("done", lambda rows: shifted(rows["done"]), "done is shifted: each row holds that of the step before"),
+        ("episode_start", lambda rows: rows["done"], "the end flag of the step itself is stored where that of the"),
+        ("action_mask", lambda rows: shifted(rows["action_mask"]), "action mask is shifted"),
+        ("action_mask", lambda rows: rows["next_action_mask"], "the mask is that of the next observation"),
+        ("action_mask", lambda rows: np.ones_like(rows["action_mask"]), "all actions are stored as legal"),
+        ("next_action_mask", lambda rows: rows["action_mask"], "that of the observation before the step"),
+        ("log_prob", lambda rows: shifted(rows["log_prob"]), "log prob is shifted"),
+        ("log_prob", unmasked, "the policy without the mask"),
+        ("observation", lambda rows: rows["observation"].astype(np.uint8), "observations were scaled, cast"),
+        ("observation", lambda rows: np.full_like(rows["observation"], rows["observation"][-1]), "the same array"),
+        ("observation", lambda rows: rows["next_observation"], "each observation is the one after its step"),
+        ("next_observation", lambda rows: rows["observation"], "the next observation is the one before the step"),
+    ],
+)
+def test_faults_of_a_field_are_named(field, fault, words, mode):
+    result = check(mode, change=lambda rows: rows | {field: fault(rows)})
+    assert not result
+    assert words in result.likely[0], result
+
+
+def viewed(array):
     """Lay out an array [T, B, ...] environment by environment, and read it as [T, B, ...] without a transpose."""
     return array.swapaxes(0, 1).reshape(array.shape)
 
 
-def likely(result):
-    """Return the likely faults of a failed result as one text."""
-    assert not result, result
-    return "; ".join(result.likely)
-
-
-def test_right_loops_pass():
-    result = rollout(Single(), policy=policy)
-    assert result, result
-    assert {case.name: case.skipped for case in result.cases if case.skipped} == {}
-
-
-@pytest.mark.parametrize(("mode", "vector"), VECTORS)
-def test_right_vector_loops_pass(mode, vector):
-    result = rollout(Vector(mode), num_envs=3, autoreset=mode, vector=vector, policy=policy)
-    assert result, result
-
-
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("rewards-shifted", "reward is shifted: each row holds that of the step before"),
-        ("cleanrl-408", "truncation is stored as termination"),
-        ("truncation-for-termination", "termination is stored as truncation"),
-        ("termination-as-truncation", "termination is never stored"),
-        ("swapped", "terminated and truncated are swapped"),
-        ("dones-current", "the end flag of the step itself is stored where that of the step before belongs"),
-        ("done-double-write", "done is shifted: each row holds that of the step before"),
-        ("next-mask-as-mask", "the mask is that of the next observation"),
-        ("mask-as-next-mask", "the next mask is that of the observation before the step"),
-        ("rewards-clipped", "rewards were scaled, clipped or normalized"),
-        ("observations-cast", "observations were scaled, cast to another type"),
-        ("forced-reset-as-end", "an unfinished episode is stored as terminated"),
-        ("final-obs-lost", "the last observation of an episode is lost"),
-        ("stale-first-obs", "stale first observation"),
-        ("no-reset", "no reset"),
-        ("reset-each-step", "the environment is reset after each step"),
-        ("seed-each-game", "each reset sets the same seed"),
-        ("list-reused", "steps are stored twice"),
-        ("steps-left-out", "steps are left out"),
-        ("log-prob-of-other-action", "log prob is shifted"),
-        ("mask-play-only", "the policy without the mask"),
-        ("mask-not-in-play", "actions are chosen without the mask"),
-    ],
-)
-def test_faults_of_a_loop_are_named(fault, words):
-    result = rollout(Single(fault), policy=policy)
-    assert words in likely(result), result
-    assert words in result.likely[0] or fault in ("mask-not-in-play", "reset-each-step"), result
-
-
-@pytest.mark.parametrize(("mode", "vector"), VECTORS)
-@pytest.mark.parametrize(
-    ("fault", "words"),
-    [
-        ("rewards-shifted", "reward is shifted: each row holds that of the step before"),
-        ("done-shifted", "done is shifted: each row holds that of the step before"),
-        ("masks-shifted", "action mask is shifted: each row holds that of the step before"),
-        ("same-array", "all rows hold the same array"),
-        ("forced-reset-as-end", "an unfinished episode is stored as terminated"),
-        ("view-not-transpose", "the batch mixes environments"),
-        ("reward-view", "reward mixes environments"),
-    ],
-)
-def test_faults_of_a_vector_loop_are_named(fault, words, mode, vector):
-    result = rollout(Vector(mode, fault), num_envs=3, autoreset=mode, vector=vector)
-    assert words in likely(result), result
-    assert words in result.likely[0], result
-
-
-@pytest.mark.parametrize("vector", ["sync", "turns"])
-@pytest.mark.parametrize(
-    ("mode", "fault", "words"),
-    [
-        ("NextStep", "autoreset-rows", "rows of the autoreset step"),
-        ("SameStep", "final-obs-lost", "the last observation of an episode is lost"),
-        ("SameStep", "final-mask-lost", "the last mask of an episode is lost"),
-    ],
-)
-def test_faults_of_a_mode_are_named(mode, fault, words, vector):
-    result = rollout(Vector(mode, fault), num_envs=3, autoreset=mode, vector=vector)
-    assert words in result.likely[0], result
+@pytest.mark.parametrize("mode", MODES)
+def test_views_without_a_transpose_are_named(mode):
+    result = check(mode, change=lambda rows: rows | {"reward": viewed(rows["reward"])})
+    assert "reward mixes environments" in result.likely[0], result
+    result = check(mode, change=lambda rows: {name: viewed(array) for name, array in rows.items()})
+    assert "the batch mixes environments" in result.likely[0], result
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_equal_seeds_are_found(mode):
-    assert "the same seed" in likely(rollout(Vector(mode, "all-same-seed"), num_envs=3, autoreset=mode))
+def test_ends_where_the_collector_stops_are_named(mode):
+    def change(rows):
+        rows["terminated"][-1] = True
+        return rows
 
-
-class Replay:
-    """A ring buffer of transitions of one environment; faults are planted by name."""
-
-    SIZE = 64
-
-    def __init__(self, fault=""):
-        self.fault = fault
-
-    def __call__(self, env):
-        fault, random, rows = self.fault, np.random.default_rng(0), {}
-        observation, info = env.reset(seed=0)
-        for step in range(150):
-            action = random.choice(np.flatnonzero(info["action_mask"]))
-            next_observation, reward, terminated, truncated, info = env.step(action)
-            row = {
-                "observation": observation, "action": action, "reward": reward, "next_observation": next_observation,
-                "terminated": terminated, "truncated": truncated,
-            }  # fmt: skip
-            if fault == "joined":
-                row = {**row, "terminated": terminated or truncated}
-            if fault == "final-obs-lost" and (terminated or truncated):
-                row["next_observation"], info = env.reset()
-            for name, value in row.items():
-                slot = (step + (fault == "slots" and name == "reward")) % self.SIZE
-                rows.setdefault(name, [value] * self.SIZE)[slot] = value
-            observation = row["next_observation"]
-            if fault != "final-obs-lost" and (terminated or truncated):
-                observation, info = env.reset()
-        drawn = random.integers(self.SIZE, size=100)
-        return {name: np.array(values)[drawn] for name, values in rows.items()}
-
-
-def test_samples_of_a_replay_buffer_pass_in_any_order():
-    result = rollout(Replay(), shuffled=True)
-    assert result, result
-    assert not rollout(Replay()), "rows of one environment must be in order"
+    result = check(mode, change=change)
+    assert "an unfinished episode is stored as terminated" in result.likely[0], result
 
 
 @pytest.mark.parametrize(
-    ("fault", "words"),
+    ("index", "words"),
     [
-        ("joined", "truncation is stored as termination"),
-        ("final-obs-lost", "the last observation of an episode is lost"),
-        ("slots", "reward is shifted: each row holds that of the step before"),
+        ([*range(35, 40)] * 8, "steps are stored twice"),
+        ([*range(20), *range(25, 40)], "steps are left out"),
     ],
 )
-def test_faults_of_a_replay_buffer_are_named(fault, words):
-    assert words in rollout(Replay(fault), shuffled=True).likely[0]
+@pytest.mark.parametrize("mode", ["single", *MODES])
+def test_steps_left_out_or_stored_twice_are_named(index, words, mode):
+    result = check(mode, change=lambda rows: {name: array[index] for name, array in rows.items()})
+    assert words in result.likely[0], result
 
 
 def test_references_to_a_reused_buffer_are_found():
-    assert "all rows hold the same array" in likely(rollout(Single(), reuse_buffer=True))
-    result = rollout(Vector("SameStep"), num_envs=3, autoreset="SameStep", reuse_buffer=True)
-    assert "all rows hold the same array" in likely(result)
+    result = rollout(lambda env: play(env, "obs-alias"), reuse_buffer=True)
+    assert "all rows hold the same array" in result.likely[0], result
+    result = rollout(lambda env: play_many(env, "SameStep"), num_envs=3, autoreset="SameStep", reuse_buffer=True)
+    assert "all rows hold the same array" in result.likely[0], result
 
 
-def test_copies_of_a_reused_buffer_that_come_too_late_are_found():
-    def collect(env):
-        observation, _ = env.reset()
-        rows = defaultdict(list)
-        for _ in range(100):
-            observation, reward, terminated, truncated, _ = env.step(0)
-            rows["observation"].append(observation.copy())
-            rows["reward"].append(reward)
-            rows["done"].append(terminated or truncated)
-            if rows["done"][-1]:
-                observation, _ = env.reset()
-        return rows
-
-    assert "each observation is the one after its step" in rollout(collect).likely[0]
-
-
-@pytest.mark.parametrize(
-    "lay_out",
-    [
-        lambda array: array.swapaxes(0, 1),
-        lambda array: array.reshape(-1, *array.shape[2:]),
-        lambda array: array.astype(float) if array.dtype == np.float32 else array[..., None][..., 0],
-    ],
-)
 @pytest.mark.parametrize("mode", MODES)
-def test_other_layouts_pass(mode, lay_out):
-    def collect(env):
-        return {name: lay_out(array) for name, array in Vector(mode)(env).items()}
+def test_rows_without_a_time_axis_pass(mode):
+    def flatten(rows):
+        valid = rows.pop("valid", np.ones_like(rows["done"]))
+        del rows["episode_start"]
+        return {name: array[valid].astype(float) for name, array in rows.items()}
 
-    result = rollout(collect, num_envs=3, autoreset=mode, policy=policy)
-    assert result, result
-
-
-def test_rows_without_those_of_autoresets_pass():
-    def collect(env):
-        rows = Vector("NextStep")(env)
-        valid = rows.pop("valid")
-        return {name: array[valid] for name, array in rows.items()}
-
-    result = rollout(collect, num_envs=3)
-    assert result, result
-
-
-def test_flags_of_the_step_before_pass_with_autoreset_rows():
-    def collect(env):
-        rows = Vector("NextStep")(env)
-        done = rows["terminated"] | rows["truncated"]
-        start = np.concatenate([np.zeros((1, 3), bool), done[:-1]])
-        return {"observation": rows["observation"], "reward": rows["reward"], "episode_start": start, "valid": ~start}
-
-    result = rollout(collect, num_envs=3)
+    result = check(mode, change=flatten)
     assert result, result
 
 
 def test_harmless_differences_pass():
-    def collect(env):
-        rows = Vector("SameStep")(env)
+    def change(rows):
         rows["next_observation"][rows["terminated"]] = 0
         rows["next_action_mask"][rows["terminated"]] = 0
         rows["truncated"] &= ~rows["terminated"]
         rows["truncated"][-1] = ~rows["terminated"][-1]  # where the collector stops
         rows["done"] = rows["terminated"] | rows["truncated"]
+        rows["action"] = rows["action"][..., None]
         return rows
 
-    result = rollout(collect, num_envs=3, autoreset="SameStep")
+    result = check("SameStep", change=change)
     assert result, result
-
-
-def test_a_joined_flag_is_enough():
-    def collect(env):
-        return {name: rows for name, rows in Single()(env).items() if name in ("observation", "done")}
-
-    result = rollout(collect)
-    assert result, result
-    skipped = {case.name: case.skipped for case in result.cases if case.skipped}
-    assert skipped["terminated"] == skipped["reward"] == "not given"
 
 
 def test_what_was_not_seen_is_reported_as_skipped():
-    result = rollout(Single(), limit=50)
+    fields = ("observation", "done", "log_prob")
+    result = rollout(lambda env: {name: play(env)[name] for name in fields}, limit=50)
     assert result, result
     skipped = {case.name: case.skipped for case in result.cases if case.skipped}
-    assert skipped == {"log_prob": "needs policy=", "truncation": "no stored episode reached the limit"}
-
-
-def test_another_game_may_be_played():
-    game = stb_gym.ShutTheBox(tiles=6, dice=1)
-    assert "reward is shifted" in likely(rollout(Replay("slots"), game=game, limit=2, shuffled=True))
+    assert skipped["reward"] == skipped["terminated"] == "not given"
+    assert skipped["log_prob"] == "needs policy="
+    assert skipped["truncation"] == "no stored episode reached the limit"
 
 
 def test_the_report_says_where_and_what():
-    text = repr(rollout(Single("cleanrl-408")))
+    text = repr(check("single", change=lambda rows: rows | {"terminated": rows["done"]}))
     assert "rollout FAILED in 1 of" in text
     assert "holds True, but False happened" in " ".join(text.split())
     assert "likely: truncation is stored as termination" in text
@@ -411,14 +272,14 @@ def test_the_report_says_where_and_what():
     ("collect", "message"),
     [
         (lambda env: {}, "collect must play in the environment that it is given"),
-        (lambda env: played(env)["observation"], "collect must return a dictionary with the entry observation"),
-        (lambda env: {**played(env), "rewards": [0]}, "unknown entry of the rows 'rewards'.*did you mean reward"),
-        (lambda env: {**played(env), "reward": [0.0]}, r"reward must have the shape \(150,\), not \(1,\)"),
-        (lambda env: {**played(env), "reward": None}, "reward must be an array of numbers"),
-        (lambda env: {**played(env), "reward": ["a"] * 150}, "reward must be an array of numbers"),
-        (lambda env: {**played(env), "action_mask": [1] * 150}, r"action_mask must have the shape \(150, 6\)"),
-        (lambda env: {"observation": [[[[0.0]]]]} | {"done": played(env)["done"]}, "observation must have the shape"),
-        (lambda env: {name: rows[:1] for name, rows in played(env).items()}, "no episode ended in those"),
+        (lambda env: play(env)["observation"], "collect must return a dictionary with the entry observation"),
+        (lambda env: {**play(env), "rewards": [0]}, "unknown entry of the rows 'rewards'.*did you mean reward"),
+        (lambda env: {**play(env), "reward": [0.0]}, r"reward must have the shape \(150,\), not \(1,\)"),
+        (lambda env: {**play(env), "reward": None}, "reward must be an array of numbers"),
+        (lambda env: {**play(env), "reward": ["a"] * 150}, "reward must be an array of numbers"),
+        (lambda env: {**play(env), "action_mask": [1] * 150}, r"action_mask must have the shape \(150, 6\)"),
+        (lambda env: {"observation": [[[[0.0]]]]} | {"done": play(env)["done"]}, "observation must have the shape"),
+        (lambda env: {name: rows[:1] for name, rows in play(env).items()}, "no episode ended in those"),
     ],
 )
 def test_wrong_answers_are_refused(collect, message):
@@ -426,18 +287,10 @@ def test_wrong_answers_are_refused(collect, message):
         rollout(collect)
 
 
-def played(env):
-    """Return right rows."""
-    return dict(Single()(env))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"autoreset": "Never"}, "unknown autoreset 'Never'"),
-        ({"vector": "async"}, "unknown vector 'async'"),
-        ({"vector": "turns"}, "needs num_envs and an autoreset mode"),
-        ({"num_envs": 2, "vector": "turns", "reuse_buffer": True}, "reuses no buffer"),
+        ({"autoreset": "Never"}, "'Never' is not a valid AutoresetMode"),
         ({"num_envs": 0}, "num_envs must be an integer from 1"),
         ({"limit": 1}, "limit must be an integer from 2"),
         ({"policy": lambda observation, mask: observation}, "must return probabilities"),
@@ -445,12 +298,11 @@ def played(env):
 )
 def test_wrong_arguments_are_refused(arguments, message):
     with pytest.raises(ValueError, match=message):
-        rollout(Single(), **arguments)
+        rollout(play, **arguments)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("vector", ["sync", "turns"])
-def test_the_episodes_of_the_agents_pass(vector):
+def test_the_episodes_of_the_agents_pass():
     common = pytest.importorskip("agents.common")
 
     def collect(envs):
@@ -465,7 +317,7 @@ def test_the_episodes_of_the_agents_pass(vector):
             rows["next_action_mask"].append(step.next_mask)
         return rows
 
-    result = rollout(collect, num_envs=4, autoreset="SameStep", vector=vector)
+    result = rollout(collect, num_envs=4, autoreset="SameStep")
     assert result, result
 
 
