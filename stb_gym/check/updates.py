@@ -64,7 +64,8 @@ class UpdateTask:
         entropy_coefficient: the factor of the entropy bonus.
         value_coefficient: the factor of the value loss, which is the mean square of the error.
         discount: the discount of a step.
-        lam: lambda of generalised advantage estimation. The critic learns from the advantage plus the value.
+        lam: lambda of generalised advantage estimation; 1 for a learner without a critic, which learns from returns.
+            The critic learns from the advantage plus the value.
         tau: how far a target network follows in one update of it; 1 would copy the network.
         num_features: O, the numbers of an observation.
     """
@@ -242,6 +243,9 @@ def update(
             f"make must return a learner with network, update, and logits or q_values, not {quoted(learner)}"
         )
     of_values = hasattr(learner, "q_values")
+    if getattr(learner, "values", None) is None:
+        whole = replace(whole, lam=1.0)
+        learner = make(whole)
     tasks = {
         "one step on all data": (whole, True),
         f"{number} minibatches, twice": (
