@@ -213,7 +213,7 @@ def q_targets(
 
     def situations() -> Iterator[Situation]:
         for name, steps in _situations(discount, layout, truncation, in_streams=num_steps > 1 or layout != "T"):
-            yield _with_action_values(kind, name, steps, num_steps, masked)
+            yield with_action_values(kind, name, steps, num_steps, masked)
 
     return judge("q_targets", function, situations(), faults.faults_of_targets(kind), layout, truncation, kind)
 
@@ -307,7 +307,7 @@ def _quantiles(mean: FloatArray) -> FloatArray:
 DISTRIBUTIONS = {"categorical": _categorical, "quantile": _quantiles}
 
 
-def _with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
+def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
     """Return a situation with random action values."""
     draws = np.random.default_rng(0)
     process, tables = steps.process, steps.process.tables

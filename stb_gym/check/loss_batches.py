@@ -1,6 +1,6 @@
 """What a check gives to a loss under test, and how the gradient of the loss is read."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any
@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
+from stb_gym.checks import check_choice
 from stb_gym.messages import quoted, reason
 
 
@@ -71,64 +72,64 @@ class LossBatch:
 
 
 def gradients(
-    function: Callable[..., Any], inputs: Mapping[str, FloatArray], batch: LossBatch, framework: str
+    function: Callable[..., Any],
+    inputs: Sequence[FloatArray],
+    batch: LossBatch,
+    shape: tuple[int, ...],
+    framework: str,
 ) -> list[FloatArray]:
-    """Return the derivatives of a loss by its inputs, as float64; zeros if the loss does not depend on one.
+    """Return the derivatives of a loss by its inputs and by `batch.value`; zeros where it does not depend on them.
 
     Args:
         function: the code under test. It takes the inputs and the batch as tensors in single precision.
-        inputs: by name; those whose names are fields of the batch come in the batch.
-        batch: NumPy arrays.
+        inputs: arrays [C, ...], as those of the batch are.
+        batch: the steps.
+        shape: of the C cells, as the code sees them.
         framework: "torch" or "jax".
+
+    Returns:
+        Arrays [C, ...] of double precision.
 
     Raises:
         TypeError: if the code fails, or does not return one number.
         ValueError: if the code changed the batch.
     """
+    check_choice("framework", framework, ["torch", "jax"])
     name = getattr(function, "__name__", type(function).__name__)
     library: Any = import_module(framework)
     convert = library.as_tensor if framework == "torch" else library.numpy.asarray
 
     def as_tensor(array: NDArray[Any]) -> Any:
-        return convert(np.array(array, np.float32 if array.dtype.kind == "f" else None))
+        shown = array.reshape(shape + array.shape[1:])
+        return convert(np.array(shown, np.float32 if array.dtype.kind == "f" else None))
 
     given = batch.map(as_tensor)
-    in_batch = [each for each in inputs if hasattr(batch, each)]
 
-    def loss(tensors: Mapping[str, Any]) -> Any:
-        arguments = [tensors[each] for each in inputs if each not in in_batch]  # JAX sorts names
+    def loss(tensors: Sequence[Any]) -> Any:
+        *arguments, value = tensors
         try:
-            answer = function(*arguments, replace(given, **{each: tensors[each] for each in in_batch}))
+            answer = function(*arguments, given if batch.value is None else replace(given, value=value))
         except Exception as error:
-            shape = batch.step_mask.shape
             raise TypeError(
                 f"{name} raised {type(error).__name__} for a batch of shape {shape}: {quoted(reason(error), 90)}"
             ) from error
-        if not isinstance(answer, library.Tensor if framework == "torch" else library.Array):
-            kind = type(answer).__name__
-            raise TypeError(f"{name} must return one number as a {framework} tensor, not {kind}: wrap it in a lambda")
-        if answer.shape not in ((), (1,)):
-            raise TypeError(f"{name} must return one number, not shape {tuple(answer.shape)}: take its mean or sum")
+        is_tensor = isinstance(answer, library.Tensor if framework == "torch" else library.Array)
+        if not is_tensor or answer.shape not in ((), (1,)):
+            kind = f"shape {tuple(answer.shape)}: take its mean or sum" if is_tensor else type(answer).__name__
+            raise TypeError(f"{name} must return one number as a {framework} tensor, not {kind}")
         return answer.reshape(())
 
-    leaves = {each: as_tensor(array) for each, array in inputs.items()}
+    leaves = [as_tensor(each) for each in (*inputs, batch.step_mask * 0.0 if batch.value is None else batch.value)]
     if framework == "jax":
-        by_name = library.grad(loss)(leaves)
-        derivatives = [by_name[each] for each in inputs]
+        found = library.grad(loss)(leaves)
     else:
-        for leaf in leaves.values():
+        for leaf in leaves:
             leaf.requires_grad_()
-        answer = loss({each: leaf.clone() for each, leaf in leaves.items()})  # a copy may be masked in place
-        found = (
-            library.autograd.grad(answer, list(leaves.values()), allow_unused=True)
-            if answer.requires_grad
-            else [None] * len(leaves)
-        )
-        derivatives = [
-            library.zeros_like(leaf) if each is None else each
-            for leaf, each in zip(leaves.values(), found, strict=True)
-        ]
+        answer = loss([leaf.clone() for leaf in leaves])  # a copy may be masked in place
+        if answer.requires_grad:
+            answer.backward()
         for field, array in batch.arrays().items():
             if not np.array_equal(as_tensor(array).numpy(), getattr(given, field).numpy()):
                 raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
-    return [np.asarray(each, np.float64) for each in derivatives]
+        found = [library.zeros_like(leaf) if leaf.grad is None else leaf.grad for leaf in leaves]
+    return [np.asarray(each, np.float64).reshape(-1, *each.shape[len(shape) :]) for each in found]
