@@ -17,9 +17,9 @@ from tests.training.fake_runs import ENV, fake_run, fake_runs
 from training.compare import main
 from training.results import read_measurements, save_results
 folder = Path(sys.argv[1])
-longer = fake_run(folder / "longer", ["worst", "biggest-first"], "sb3-ppo", steps=3000)
+longer = fake_run(folder / "longer", ["worst", "biggest-first", "biggest-first"], "sb3-a2c", steps=3000)
 save_results(folder / "longer.csv.gz", read_measurements([longer]))
-other = fake_run(folder / "library", ["worst", "lowest-first"], "sb3-dqn")
+other = fake_run(folder / "library", ["worst", "lowest-first", "lowest-first"], "sb3-dqn")
 runs = map(str, [*fake_runs(folder / "runs"), other, folder / "longer.csv.gz"])
 sys.exit(main([*runs, "--out", str(folder / "page.html")]))
 """
@@ -54,12 +54,12 @@ def test_agents_of_equal_steps_are_ranked_best_first(reader):
     steps = page.get_by_role("group", name="steps of training")
     assert steps.get_by_role("button").all_inner_texts() == ["2 k", "3 k", "all"]
     click(steps, "3 k")
-    assert "sb3-ppo" in ranking(page)
+    assert "sb3-a2c" in ranking(page)
     assert "q-learning" not in ranking(page)
     click(steps, "all")
-    assert {"sb3-ppo, 3 k", "q-learning, 2 k"} < {*ranking(page)}
+    assert {"sb3-a2c, 3 k", "q-learning, 2 k"} < {*ranking(page)}
     page.reload()  # the address keeps the choice
-    assert "sb3-ppo, 3 k" in ranking(page)
+    assert "sb3-a2c, 3 k" in ranking(page)
 
 
 @pytest.mark.parametrize("task", ["nowhere", "constructor", "toString"])
@@ -118,5 +118,5 @@ def test_a_row_opens_the_mistakes_of_its_agent_by_keyboard(visitor):
     click(page, "tabular-afterstates")
     expect(page.get_by_role("region", name="mistakes of tab")).to_contain_text("It makes none.")
     click(page, "3 k")
-    click(page, "sb3-ppo")
-    expect(page.get_by_role("region", name="mistakes of sb3-ppo")).to_contain_text("None are stored for this agent.")
+    click(page, "sb3-a2c")
+    expect(page.get_by_role("region", name="mistakes of sb3-a2c")).to_contain_text("None are stored for this agent.")
