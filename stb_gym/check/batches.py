@@ -92,8 +92,9 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
     try:
         answer = function(given)
     except Exception as error:
+        present = ", ".join(batch._arrays())
         raise TypeError(
-            f"{name} raised {type(error).__name__} for {_described(batch)}: {quoted(reason(error), 90)}"
+            f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 90)}"
         ) from error
     for field, array in batch._arrays().items():
         if not np.array_equal(array, getattr(given, field), equal_nan=array.dtype.kind == "f"):
@@ -107,7 +108,3 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
     if array.shape != shape:
         raise ValueError(f"{name} must return shape {shape}, as batch.reward has, not {array.shape}")
     return array.astype(np.float64)
-
-
-def _described(batch: Batch) -> str:
-    return f"a batch of shape {batch.reward.shape}"

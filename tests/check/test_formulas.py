@@ -224,7 +224,11 @@ MISTAKES = {
     "nothing": (lambda batch: None, TypeError, "must return one array of shape .*, not NoneType"),
     "words": (lambda batch: "no", TypeError, "must return numbers, not 'no'"),
     "shape": (lambda batch: batch.reward[:, None], ValueError, "must return shape .*, as batch.reward has, not "),
-    "error": (lambda batch: batch.rewards, TypeError, "raised AttributeError for a batch of shape .*rewards"),
+    "error": (
+        lambda batch: batch.rewards,
+        TypeError,
+        r"raised AttributeError for reward, .*, ratio \(442,\): .*rewards",
+    ),
 }
 
 
