@@ -117,7 +117,9 @@ OTHERWISE = {
     "observation": CHANGED,
     "next_observation": CHANGED,
     "reward": Fault("rewards were scaled, clipped or normalized, or belong to other steps", CHANGED.remedy),
-    "log_prob": Fault("the log-probability is that of other actions, weights, mode or temperature", LOG_PROB),
+    "log_prob": Fault(
+        "the log-probability is that of other actions, weights, mode, temperature or exploration rate", LOG_PROB
+    ),
 }
 NO_STEPS = {
     RESET: Fault(

@@ -9,6 +9,7 @@ of next states and where the sum goes on, which returns [T, B] numbers.
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -127,7 +128,7 @@ BATCHES: dict[str, Part] = {
     "end flags are those of the step before": lambda batch: replace(
         batch, terminated=previous_row(batch.terminated), truncated=previous_row(batch.truncated)
     ),
-    "the discount is taken as 1": lambda batch: replace(batch, discount=1.0),
+    **{f"the discount is taken as {number:g}": partial(replace, discount=number) for number in (1.0, 0.99, 0.95, 0.5)},
     "lambda is taken as 0: only the step itself is counted": lambda batch: replace(batch, lam=0.0),
     "lambda is taken as 1": lambda batch: replace(batch, lam=1.0),
     "the discount is missing in the recursion": lambda batch: replace(batch, lam=batch.lam / batch.discount),
@@ -255,6 +256,9 @@ def faults_of_returns() -> dict[str, Part]:
 
 
 OF_WINDOWS: dict[str, Part] = {
+    "the answer is that of another step, n - 1 steps later": lambda batch: np.roll(
+        n_step(batch, bootstrapped(batch), goes_on(batch)), 1 - batch.num_steps, axis=0
+    ),
     "the value after the window is discounted once, not n times": lambda batch: sum_of_window(
         batch, bootstrapped(batch), goes_on(batch), 1
     ),

@@ -23,6 +23,7 @@ from stb_gym.check.faults import (
 )
 
 Losses = dict[str, Callable[[], Any]]
+ROUNDING = 1e-7  # of parameters in single precision
 CLIP = 0.2  # of the ratio of probabilities in proximal policy optimisation
 SHARED = " in the layers that the policy and the critic share"
 
@@ -77,7 +78,8 @@ class Movement:
 
     def is_like(self, candidate: FloatArray) -> bool:
         """Return whether the parameters moved like this."""
-        return bool(np.linalg.norm(self.moved - candidate) <= self.tolerance * np.linalg.norm(self.moved))
+        allowed = self.tolerance * np.linalg.norm(self.moved) + ROUNDING * np.linalg.norm(self.before)
+        return bool(np.linalg.norm(self.moved - candidate) <= allowed)
 
     def explanations(
         self, lengths: dict[str, float], wrong: Callable[[], Iterator[tuple[str, FloatArray]]]
