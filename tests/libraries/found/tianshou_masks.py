@@ -1,4 +1,4 @@
-"""Tianshou 2.0.1: without double Q-learning, targets ignore the mask."""
+"""Tianshou 2.0.1: without double Q-learning, targets take their maximum over illegal actions, too."""
 
 import gymnasium as gym
 import numpy as np
@@ -20,17 +20,10 @@ class Net(torch.nn.Module):
         return self.values.repeat(len(obs), 1), state
 
 
-shown = Batch(obs=np.zeros(1), mask=np.array([True, False]))
-ends = {"terminated": False, "truncated": False}
-buffer = ReplayBuffer(1)
-buffer.add(Batch(obs=shown, act=0, rew=0.0, **ends, obs_next=shown, info={}))
-policy = DiscreteQLearningPolicy(model=Net(), action_space=gym.spaces.Discrete(2))
-for double in (True, False):
-    dqn = DQN(
-        policy=policy,
-        optim=AdamOptimizerFactory(),
-        target_update_freq=100,
-        is_double=double,
-    )
-    value = dqn._target_q(buffer, np.array([0])).item()
-    print(f"is_double={double}: value of the next state {value:.0f}")
+for is_double in (True, False):
+    policy = DiscreteQLearningPolicy(model=Net(), action_space=gym.spaces.Discrete(2))
+    algorithm = DQN(policy=policy, optim=AdamOptimizerFactory(), target_update_freq=100, is_double=is_double)
+    shown = Batch(obs=np.zeros(1), mask=np.array([True, False]))
+    buffer = ReplayBuffer(1)
+    buffer.add(Batch(obs=shown, act=0, rew=0.0, terminated=False, truncated=False, obs_next=shown, info={}))
+    print(f"is_double={is_double}: value of the next state {algorithm._target_q(buffer, np.array([0])).item():.0f}")
