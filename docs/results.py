@@ -36,7 +36,10 @@ DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
 PAGES = [
     DOCS.parent / "README.md",
-    *(DOCS / f"{name}.md" for name in ("agents", "exact8", "hardness", "language_models", "estimators")),
+    *(
+        DOCS / f"{name}.md"
+        for name in ("agents", "exact8", "hardness", "language_models", "estimators", "is_your_learner_right")
+    ),
 ]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
 TASK = "nine-tiles"
@@ -197,6 +200,20 @@ def estimators_table(results: pd.DataFrame, game: str) -> str:
     return markdown(header, ([name, *row] for name, row in pd.concat(columns, axis=1).iterrows()))
 
 
+def faults_table(faults: pd.DataFrame) -> str:
+    """Return how many faults of each family are found, by the checks and by others, as Markdown."""
+    header = ["faults of", "planted", "flagged", "named", "without noise", "AgileRL", "probing", "return"]
+    rows = []
+    for family, alike in [*faults.groupby("family", sort=False), ("**all**", faults)]:
+        checks = [alike["flagged"], alike["named"], alike["noise"].map({"no": "yes"})]
+        cells = [str((column == "yes").sum()) for column in checks]
+        for column in ("agilerl", "probing_environments", "return_curve"):
+            tried = alike.loc[alike[column] != "n/a", column]
+            cells.append(f"{(tried == 'yes').sum()} of {len(tried)}" if len(tried) else "n/a")
+        rows.append([family, str(len(alike)), *cells])
+    return markdown(header, rows)
+
+
 def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
     """Return the mean regret of every agent on a task and the parts of it, least regret first.
 
@@ -294,6 +311,7 @@ def tables() -> dict[str, str]:
     found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
     models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
     found["A small model"] = models_table(models)
+    found["A zoo of faults"] = faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False))
     directions = pd.read_csv(folder / "estimators.csv")
     found |= {f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES}
     return found
