@@ -30,6 +30,7 @@ LIBRARY = (
     "envs",
     "measure",
     "rounds",
+    "check",
     "plots",
     "terminal",
     "explorer",
