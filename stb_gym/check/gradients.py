@@ -4,6 +4,7 @@ What depends on its batch has no mean that can be enumerated: normalised advanta
 baselines of each move. So many batches are sampled, and the noise of their mean is taken out.
 """
 
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -28,7 +29,7 @@ from stb_gym.solver import Evaluation
 ROUNDING = 1e-6  # share of a squared length that single precision may lose
 COSINES = np.linspace(-1, 1, 20_001)
 WANTED = 0.9  # cosine of a batch
-MOST_TURNS = 1e12
+SIZES = np.append(np.geomspace(1, 1e12, 2**15 + 1), np.inf)  # of batches, in turns
 LEAST_KNOWN = 0.8  # a check that cannot exclude a smaller cosine is undecided
 ALIKE = 1e-6  # 1 - cosine of a gradient and the wrong formula that it follows
 SIGN = "the sign is wrong: return minus the gradient of a loss"
@@ -85,72 +86,64 @@ def direction(
     count = len(gradients)
     size = float(np.linalg.norm(exact))
     unit = exact / size
-    apart = gradients - gradients.mean(axis=0)
-    means = gradients
+    deviations = gradients - gradients.mean(axis=0)
+    controlled = gradients
     if unbiased is not None:
         others = (unbiased - unbiased.mean(axis=1, keepdims=True)).reshape(len(unbiased), -1)
-        shares = np.linalg.lstsq(others @ others.T, others @ apart.ravel())[0]
-        means = gradients - np.tensordot(shares, unbiased - exact, 1)
-    along = means @ unit
-    gram = means @ means.T
-    squares, products, whole = gram.diagonal(), gram.sum(axis=0), gram.sum()
+        shares = np.linalg.lstsq(others @ others.T, others @ deviations.ravel())[0]
+        controlled = gradients - np.tensordot(shares, unbiased - exact, 1)
+    along = controlled @ unit
+    mean_along = along.mean()
+    sign = -1.0 if mean_along < 0 else 1.0
 
-    # Mean products of two different batches, of all batches and of all but one.
-    sign = float(np.sign(along.sum())) or 1.0
-    pairs, pairs_without = count * (count - 1), (count - 1) * (count - 2)
-    part = sign * (along.sum() ** 2 - (along**2).sum()) / pairs
-    length = (whole - squares.sum()) / pairs
-    part_without = sign * ((along.sum() - along) ** 2 - (along**2).sum() + along**2) / pairs_without
-    length_without = (whole - 2 * products - squares.sum() + 2 * squares) / pairs_without
-    jackknife = np.cov(part_without, length_without) * (count - 1) ** 2 / count
+    # Estimates of the square of the part along the exact gradient, times its sign, and of the squared length.
+    of_different = 1 - np.eye(count)
+    num_pairs = count * (count - 1)
+    products = np.stack([sign * np.outer(along, along), controlled @ controlled.T]) * of_different
+    part, length = products.sum(axis=(1, 2)) / num_pairs
+    sums = products.sum(axis=(1, 2))[:, None]
+    without_one = (sums - 2 * products.sum(axis=1)) / ((count - 1) * (count - 2))
+    jackknife = np.cov(without_one) * (count - 1) ** 2 / count
 
-    # The noise of two batches, and its product along the exact gradient.
-    noise = gram - (products[:, None] + products) / count + whole / count**2
-    noise_along = np.outer(along - along.mean(), along - along.mean())
-    different = ~np.eye(count, dtype=bool)
-    of_noise = [np.mean(product[different]) for product in (noise_along**2, noise_along * noise, noise**2)]
-    greatest = np.linalg.eigvalsh(noise)[-1] / (count - 1)
+    # Their variance if c is the cosine: the product of mean and noise, and the products of the noise of two batches.
+    noise = controlled - controlled.mean(axis=0)
+    noise_along = noise @ unit
+    noise_products = np.stack([sign * np.outer(noise_along, noise_along), noise @ noise.T])
+    greatest = np.linalg.eigvalsh(noise_products[1])[-1] / (count - 1)
+    noise_products *= of_different
+    of_pairs = np.einsum("iab,jab->ij", noise_products, noise_products) * 2 / num_pairs / count**2
+    greatest_length = max(length, 0) + np.sqrt(of_pairs[1, 1])
 
+    square = COSINES**2
+    contrast = np.stack([np.ones(len(COSINES)), -COSINES * abs(COSINES)])  # part - c**2 length
+    by_jackknife = (contrast * (jackknife @ contrast)).sum(axis=0)
+    by_model = 4 * greatest * greatest_length * square * (1 - square) / count
+    by_model += (contrast * (of_pairs @ contrast)).sum(axis=0)
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     quantile = normal + (normal**3 + normal) / (4 * (count - 1))  # nearly that of Student's distribution
-    square = COSINES**2
-    signed = COSINES * abs(COSINES)
-    by_jackknife = jackknife[0, 0] - 2 * signed * jackknife[0, 1] + signed**2 * jackknife[1, 1]
-    greatest_length = max(length, 0) + np.sqrt(2 * of_noise[2]) / count
-    of_pairs = of_noise[0] - 2 * square * of_noise[1] + square**2 * of_noise[2]
-    if_true = 4 * greatest * greatest_length * square * (1 - square) / count + 2 * of_pairs / count**2
-    allowed = quantile * np.sqrt(np.maximum(by_jackknife, if_true)) + ROUNDING * abs(length)
-    excess = abs(part - signed * length) - allowed
-    if abs(along.mean()) < quantile * along.std(ddof=1) / np.sqrt(count):  # the sign is not known
+    allowed = quantile * np.sqrt(np.maximum(by_jackknife, by_model)) + ROUNDING * abs(length)
+    excess = abs(np.array([part, length]) @ contrast) - allowed
+    if abs(mean_along) < quantile * along.std(ddof=1) / np.sqrt(count):  # the sign is not known
         excess = np.minimum(excess, excess[::-1])
     possible = COSINES[excess <= max(excess.min(), 0)]
-    low, high = possible[0], possible[-1]
+    interval = float(possible[0]), float(possible[-1])
 
-    known = length > 0
-    mean_along = along.mean()
-    cosine = float(np.clip(mean_along / np.sqrt(length), -1, 1)) if known else np.nan
-    to_mean = apart @ means.mean(axis=0)
-    apart_along = apart @ unit
-    apart_squares = np.square(apart).sum(axis=1)
     norms = np.linalg.norm(gradients, axis=1)
-    batch_cosines = np.divide(gradients @ unit, norms, out=np.zeros(count), where=norms > 0)
+    batch_cosine = float(np.divide(gradients @ unit, norms, out=np.zeros(count), where=norms > 0).mean())
+    if length <= 0:
+        return Direction(np.nan, interval, np.nan, batch_cosine, np.inf)
 
     def cosine_of(size_of_batch: float) -> float:
         """Return the mean cosine of batches of another size, whose noise is that of these, scaled."""
         scale = np.sqrt(turns / size_of_batch * count / (count - 1))
-        on_line = mean_along + scale * apart_along
-        squared = max(length, part) + 2 * scale * to_mean + scale**2 * apart_squares
-        return float(np.clip(on_line / np.sqrt(np.maximum(squared, on_line**2) + 1e-300), -1, 1).mean())
+        on_line = mean_along + scale * (deviations @ unit)
+        to_mean = deviations @ controlled.mean(axis=0)
+        squared = max(length, part) + 2 * scale * to_mean + scale**2 * np.square(deviations).sum(axis=1)
+        return float((on_line / np.sqrt(np.maximum(squared, on_line**2) + 1e-300)).mean())
 
-    needed = np.inf
-    if known and cosine_of(MOST_TURNS) >= WANTED:
-        fewer, more = 1.0, MOST_TURNS
-        while more > 1.001 * fewer:
-            middle = np.sqrt(fewer * more)
-            fewer, more = (fewer, middle) if cosine_of(middle) >= WANTED else (middle, more)
-        needed = more
-    relative = float(np.sqrt(length) / size) if known else np.nan
-    return Direction(cosine, (float(low), float(high)), relative, float(batch_cosines.mean()), float(needed))
+    cosine = float(np.clip(mean_along / np.sqrt(length), -1, 1))
+    needed = bisect_left(SIZES, WANTED, hi=len(SIZES) - 1, key=cosine_of)
+    return Direction(cosine, interval, float(np.sqrt(length) / size), batch_cosine, float(SIZES[needed]))
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
