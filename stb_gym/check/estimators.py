@@ -4,10 +4,8 @@ The gradient of a batch is the sum over its moves of weight x the derivative of 
 """
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
 from stb_gym.check.sampled_turns import Turns
@@ -26,38 +24,24 @@ def to_go(turns: Turns) -> FloatArray:
     return np.cumsum(turns.reward[:, ::-1], axis=1)[:, ::-1]
 
 
-def grouped(turns: Turns, values: NDArray[Any]) -> NDArray[Any]:
-    """Return [N / group_size, group_size, ...] values [N, ...] by group."""
-    return values.reshape(-1, turns.group_size, *values.shape[1:])
-
-
-def minus_mean(values: FloatArray, counted: NDArray[Any], others: bool = False) -> FloatArray:
-    """Subtract means over the turns of a group.
-
-    Args:
-        values: [G, M, ...] values of M turns of each of G groups.
-        counted: [G, M, ...] True for the values that count.
-        others: whether a mean is over the other turns alone; 0 if there are no others that count.
-    """
-    amount = counted.sum(axis=1, keepdims=True) - (counted if others else 0)
-    sums = (values * counted).sum(axis=1, keepdims=True) - (values * counted if others else 0)
-    return (values - sums / np.maximum(amount, 1)) * counted
-
-
 def by_group(turns: Turns, values: FloatArray, others: bool = False, deviation: bool = False) -> FloatArray:
     """Return [N, 1 or T] values minus their means over groups.
 
     Args:
         turns: the turns.
         values: [N, 1] values of turns, or [N, T] of moves: then a mean is over the turns that have such a move.
-        others: whether the mean leaves out the turn itself.
+        others: whether the mean leaves out the turn itself; it is 0 if no other turn has such a move.
         deviation: whether to divide by the standard deviation over the group.
     """
-    of_groups = grouped(turns, values)
-    counted = np.ones_like(of_groups, np.bool_) if values.shape[1] == 1 else grouped(turns, turns.valid)
-    centred = minus_mean(of_groups, counted, others)
+    columns = values.shape[1]
+    of_groups = values.reshape(-1, turns.group_size, columns)
+    counted = turns.valid[:, :columns].reshape(of_groups.shape).astype(float)  # each turn has a first move
+    left_out = counted if others else 0
+    amount = counted.sum(axis=1, keepdims=True) - left_out
+    sums = (of_groups * counted).sum(axis=1, keepdims=True) - of_groups * left_out
+    centred = (of_groups - sums / np.maximum(amount, 1)) * counted
     if deviation:
-        centred = centred / (of_groups.std(axis=1, keepdims=True) + EPSILON)
+        centred /= of_groups.std(axis=1, keepdims=True) + EPSILON
     return centred.reshape(values.shape)
 
 
@@ -73,7 +57,6 @@ RIGHT: tuple[Estimator, ...] = (
     total,
     lambda turns: total(turns) - total(turns).mean(),
     lambda turns: by_group(turns, total(turns)),
-    to_go,
     lambda turns: by_group(turns, to_go(turns), others=True),
 )
 ADVANTAGES: dict[str, tuple[Estimator, ...]] = {

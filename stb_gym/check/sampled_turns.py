@@ -62,8 +62,7 @@ class TurnSampler:
         # The utility of the end after each afterstate; an illegal action leads to the last one.
         final = objective.utilities(tables.final_score)
         self._utility = np.append(final, objective.illegal_utility(tables.final_score)).astype(float)
-        # Throws of an afterstate, and actions of a state, are drawn by one search in sums over all of them.
-        self._throws = np.cumsum(tables.state_probability)
+        self._throws = np.append(0, np.cumsum(tables.state_probability))
         self._choices = np.append(0, np.cumsum(policy))
         self._pair = np.full(policy.shape, -1)
         self._pair[tables.pair_state, tables.pair_action] = np.arange(len(tables.pair_state))
@@ -78,63 +77,52 @@ class TurnSampler:
         """
         tables = self._tables
         draws = np.random.default_rng(seed)
+
+        def drawn(sums: FloatArray, first: IntArray, stop: IntArray) -> IntArray:
+            """Return positions from `first` to before `stop`; `sums` are those of probabilities before positions."""
+            found = sums[1:].searchsorted(sums[first] + draws.random(len(first)), side="right")
+            return found.clip(first, stop - 1)
+
+        def thrown(afterstate: IntArray) -> IntArray:
+            return drawn(self._throws, tables.state_start[afterstate], tables.state_start[afterstate + 1])
+
         row = np.arange(turns)
-        state = self._throw(np.full(turns // group_size, tables.start), draws).repeat(group_size)
-        columns = []
-        while len(row):
-            goes_on = tables.choices[state] > 0
-            row, state = row[goes_on], state[goes_on]
-            action = self._act(state, draws)
+        state = thrown(np.full(turns // group_size, tables.start)).repeat(group_size)
+        is_over = tables.choices[state] == 0
+        moves = []
+        while not is_over.all():
+            row = row[~is_over]
+            state = state[~is_over]
+            first = state * tables.num_actions
+            action = drawn(self._choices, first, first + tables.num_actions) - first
             pair = self._pair[state, action]
             afterstate = np.where(pair < 0, tables.num_afterstates, tables.pair_afterstate[pair])
-            next_state = self._throw(np.where(pair < 0, tables.start, afterstate), draws)
+            next_state = thrown(np.where(pair < 0, tables.start, afterstate))
             is_over = (pair < 0) | (tables.choices[next_state] == 0)
-            columns.append((row, state, action, pair, np.where(is_over, self._utility[afterstate], 0)))
-            row, state = row[~is_over], next_state[~is_over]
+            moves.append((row, state, action, pair, np.where(is_over, self._utility[afterstate], 0)))
+            state = next_state
 
-        shape = (turns, len(columns))
-        valid = np.zeros(shape, np.bool_)
-        for time, (rows, *_) in enumerate(columns):
-            valid[rows, time] = True
+        rows, *columns = (np.concatenate(arrays) for arrays in zip(*moves, strict=True))
+        by_turn = rows.argsort(kind="stable")
+        states, actions, pairs, rewards = (column[by_turn] for column in columns)
+        valid = np.arange(len(moves)) < np.bincount(rows, minlength=turns)[:, None]
 
-        def padded(name: int) -> NDArray[Any]:
-            filled = np.zeros(shape, columns[0][name].dtype)
-            for time, column in enumerate(columns):
-                filled[column[0], time] = column[name]
+        def in_turns(of_moves: NDArray[Any]) -> NDArray[Any]:
+            filled = np.zeros((*valid.shape, *of_moves.shape[1:]), of_moves.dtype)
+            filled[valid] = of_moves
             return filled
 
-        def in_turns(seen: NDArray[Any]) -> NDArray[Any]:
-            filled = np.zeros((*shape, *seen.shape[1:]), seen.dtype)
-            filled[valid] = seen
-            return filled
-
-        states = padded(1)
-        mask = tables.legal[states] | ~valid[..., None]
-        observation = tables.observation[states[valid]]
+        observations = tables.observation[states]
         if self._view is not None:
-            observation = self._view(observation, mask[valid])
+            observations = self._view(observations, tables.legal[states])
         return Turns(
-            map_entries(in_turns, observation),
-            mask,
-            action=padded(2),
-            reward=padded(4),
+            map_entries(in_turns, observations),
+            mask=in_turns(tables.legal[states]) | ~valid[..., None],
+            action=in_turns(actions),
+            reward=in_turns(rewards),
             valid=valid,
-            state=states,
-            pair=padded(3),
+            state=in_turns(states),
+            pair=in_turns(pairs),
             group_size=group_size,
             seed=int(seed.generate_state(1)[0]),
         )
-
-    def _throw(self, afterstate: IntArray, draws: np.random.Generator) -> IntArray:
-        """Return the states that throws at afterstates lead to."""
-        # The probabilities of an afterstate sum to 1, so the sum before them is its index.
-        found = self._throws.searchsorted(afterstate + draws.random(len(afterstate)), side="right")
-        start = self._tables.state_start
-        return found.clip(start[afterstate], start[afterstate + 1] - 1)
-
-    def _act(self, state: IntArray, draws: np.random.Generator) -> IntArray:
-        """Return actions at states, drawn from the policy."""
-        first = state * self._tables.num_actions
-        drawn = self._choices[first] + draws.random(len(state))
-        found = self._choices[1:].searchsorted(drawn, side="right")
-        return found.clip(first, first + self._tables.num_actions - 1) - first
