@@ -55,8 +55,8 @@ def own_rewards(turns: Turns) -> FloatArray:
 
 RIGHT: tuple[Estimator, ...] = (
     total,
-    lambda turns: total(turns) - total(turns).mean(),
-    lambda turns: by_group(turns, total(turns)),
+    lambda turns: (total(turns) - total(turns).mean()) * len(turns.reward) / (len(turns.reward) - 1),
+    lambda turns: by_group(turns, total(turns), others=True),
     lambda turns: by_group(turns, to_go(turns), others=True),
 )
 ADVANTAGES: dict[str, tuple[Estimator, ...]] = {

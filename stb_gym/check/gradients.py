@@ -7,7 +7,6 @@ baselines of each move. So many batches are sampled, and the noise of their mean
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from functools import cached_property
 from itertools import product
 from statistics import NormalDist
 from typing import Any
@@ -24,7 +23,6 @@ from stb_gym.measure import RegretMeter, policy_gradient
 from stb_gym.measure.diagnosis import flat_gradient, probability_gradient
 from stb_gym.measure.tensors import is_module
 from stb_gym.messages import in_lines, quoted, reason
-from stb_gym.solver import Evaluation
 
 ROUNDING = 1e-6  # share of a squared length that single precision may lose
 COSINES = np.linspace(-1, 1, 20_001)
@@ -264,32 +262,32 @@ def gradient(
         raise ValueError(f"turns must be a multiple of group_size {group_size}, not {turns}")
     if not 0.5 <= confidence < 1:
         raise ValueError(f"confidence must be at least 0.5 and less than 1, not {confidence}")
-    tested = _Tested(meter, agent, masked)
-    exact = tested.exact()
-    if not np.linalg.norm(exact) > 0:
+    tested = _Policy(meter, agent, masked)
+    size = len(tested.exact)
+    if not tested.exact.any():
         raise ValueError("the exact gradient is 0: use a policy that is neither deterministic nor optimal")
-    sampler = TurnSampler(tested.evaluation, tested.policy, meter.view)
+    sampler = TurnSampler(tested.evaluation, tested.probabilities, meter.view)
     seeds = np.random.SeedSequence(seed).spawn(batches)
-    gradients = np.empty((batches, len(exact)))
-    unbiased = np.empty((2, batches, len(exact)))
+    gradients = np.empty((batches, size))
+    unbiased = np.empty((len(estimators.RIGHT), batches, size))
     for number, each in enumerate(seeds):
         batch = sampler(turns, group_size, each)
-        unbiased[:, number] = tested.unbiased(batch)
-        gradients[number] = tested.ask(gradient_of_a_batch, batch, len(exact))
+        unbiased[:, number] = [tested.gradient(batch, estimator(batch) / turns) for estimator in estimators.RIGHT]
+        gradients[number] = tested.ask(gradient_of_a_batch, batch)
     first = sampler(turns, group_size, seeds[0])
-    again = tested.ask(gradient_of_a_batch, first, len(exact))
+    again = tested.ask(gradient_of_a_batch, first)
     if _cosine(again, gradients[0]) < 1 - ALIKE < _cosine(again, gradients[0] + gradients[-1]):
         raise ValueError("gradient_of_a_batch adds to the gradient of its last call: set the gradients to zero first")
-    if not np.array_equal(meter.policy(agent, False, masked), tested.policy):
+    if not np.array_equal(meter.policy(agent, False, masked), tested.probabilities):
         raise ValueError("gradient_of_a_batch changed the agent: return the gradient, and make no step")
-    found = direction(gradients, exact, turns, confidence, unbiased)
+    found = direction(gradients, tested.exact, turns, confidence, unbiased)
     low, high = found.interval
     error = 1 - high if np.isnan(found.cosine) else 1 - found.cosine
     cases = [Case(f"direction of the mean of {batches} batches", error, 0.0 if high < 1 else error)]
     likely: tuple[str, ...] = ()
     remedy = ""
     if high < 1:
-        name = tested.named(gradients[0], first) or (SIGN if high < -WANTED else "")
+        name = tested.faults(gradients[0], first) or (SIGN if high < -WANTED else "")
         likely = (name,) if name else UNKNOWN
         remedy = "more turns do not help: correct the weight of each move"
     elif low < LEAST_KNOWN:
@@ -308,7 +306,7 @@ def gradient(
     )
 
 
-class _Tested:
+class _Policy:
     """A policy with parameters: those of a network, or the logits of the pairs of a table.
 
     Args:
@@ -320,59 +318,35 @@ class _Tested:
     def __init__(self, meter: RegretMeter, agent: Any, masked: bool | None):
         self._meter = meter
         self._agent = agent
-        self.evaluation: Evaluation = meter(agent, False, masked)
-        self.policy = meter.policy(agent, False, masked)
+        self.evaluation = found = meter(agent, False, masked)
+        self.probabilities = meter.policy(agent, False, masked)
+        self._weights: list[Any] | None = None
         is_model = hasattr(agent, "predict")
-        self._parameters = None
         if is_model or is_module(agent):
-            self._parameters = list((agent.policy if is_model else agent).parameters())
-        elif self.policy.ndim == 1:
+            self._weights = list((agent.policy if is_model else agent).parameters())
+            self.exact = policy_gradient(meter, agent, masked)
+            return
+        if self.probabilities.ndim == 1:
             raise ValueError("the agent returns actions: a gradient needs a function that returns probabilities")
-        elif self.evaluation.illegal.any():
+        if found.illegal.any():
             raise ValueError("a function of a check of gradients must return probabilities of legal actions only")
+        at_afterstates, at_states = found.utilities
+        advantage = found.tables.after_pairs(at_afterstates) - found.tables.at_pairs(at_states)
+        self.exact = found.tables.at_pairs(found.visits) * found.weights * advantage
 
-    @cached_property
-    def _advantage(self) -> FloatArray:
-        """[P] the exact advantage of each pair."""
-        at_afterstates, at_states = self.evaluation.utilities
-        tables = self.evaluation.tables
-        return tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
-
-    def exact(self) -> FloatArray:
-        """Return the exact gradient."""
-        found = self.evaluation
-        if self._parameters is not None:
-            return policy_gradient(self._meter, self._agent, found.masked)
-        return found.tables.at_pairs(found.visits) * found.weights * self._advantage
-
-    def unbiased(self, turns: Turns) -> list[FloatArray]:
-        """Return the gradients of unbiased estimators: returns minus the mean of all other turns, exact advantages."""
-        count = len(turns.reward)
-        returns = estimators.total(turns)
-        weights = [(returns - returns.mean()) * count / (count - 1), self._exact_weights(turns)]
-        return [self.of_weights(turns, each / count, bool(self.evaluation.masked)) for each in weights]
-
-    def _exact_weights(self, turns: Turns) -> FloatArray:
-        """Return [N, T] the exact advantages of the moves of turns."""
-        _, at_states = self.evaluation.utilities
-        return np.where(turns.pair < 0, turns.reward - at_states[turns.state], self._advantage[turns.pair])
-
-    def of_weights(self, turns: Turns, weights: FloatArray, masked: bool) -> FloatArray:
+    def gradient(self, turns: Turns, weights: FloatArray) -> FloatArray:
         """Return the gradient of the sum of weights [N, T] x the log-probabilities of the actions of turns."""
-        counted = (weights * turns.valid).ravel()
-        if self._parameters is None:
+        policy = self.probabilities
+        actions = np.ravel_multi_index((turns.state, turns.action), policy.shape)
+        sums = np.bincount(actions.ravel(), (weights * turns.valid).ravel(), policy.size).reshape(policy.shape)
+        if self._weights is None:
+            by_logit = sums - policy * sums.sum(axis=1, keepdims=True)
             tables = self.evaluation.tables
-            by_pair = np.bincount(turns.pair.ravel(), counted, len(tables.pair_state))
-            return by_pair - self.evaluation.weights * tables.at_pairs(tables.sum_at_states(by_pair))
-        policy = self.policy
-        if masked != self.evaluation.masked:
-            policy = self._meter.policy(self._agent, False, masked)
-        key = (turns.state * policy.shape[1] + turns.action).ravel()
-        at_actions = np.bincount(key, counted, policy.size).reshape(policy.shape)
-        scaled = np.divide(at_actions, policy, out=np.zeros(policy.shape), where=policy > 0)
-        return probability_gradient(self._meter, self._agent, scaled, masked)
+            return by_logit[tables.pair_state, tables.pair_action]
+        by_probability = np.divide(sums, policy, out=np.zeros(policy.shape), where=policy > 0)
+        return probability_gradient(self._meter, self._agent, by_probability, bool(self.evaluation.masked))
 
-    def ask(self, function: Callable[[Turns], Any], turns: Turns, size: int) -> FloatArray:
+    def ask(self, function: Callable[[Turns], Any], turns: Turns) -> FloatArray:
         """Return [P] the gradient that a function gives for a batch.
 
         Raises:
@@ -386,34 +360,33 @@ class _Tested:
                 f"gradient_of_a_batch raised {type(error).__name__} for turns with rewards of shape "
                 f"{turns.reward.shape}: {quoted(reason(error), 90)}"
             ) from error
-        wanted = f"{size} numbers" + (", one for each pair" if self._parameters is None else "")
+        wanted = f"gradient_of_a_batch must return {len(self.exact)} numbers"
         if answer is None:
-            raise ValueError(f"gradient_of_a_batch must return {wanted}, not None")
-        if self._parameters is not None:
-            slopes = list(answer) if isinstance(answer, Iterator) else answer
-            vector = flat_gradient(slopes, self._parameters)
-        else:
+            raise ValueError(f"{wanted}, not None")
+        if self._weights is None:
+            wanted += ", one for each pair"
             vector = np.array(answer, np.float64)
-        if vector.shape != (size,):
-            raise ValueError(f"gradient_of_a_batch must return {wanted}, not shape {vector.shape}")
+        else:
+            vector = flat_gradient(list(answer) if isinstance(answer, Iterator) else answer, self._weights)
+        if vector.shape != self.exact.shape:
+            raise ValueError(f"{wanted}, not shape {vector.shape}")
         if not np.isfinite(vector).all():
             raise ValueError("gradient_of_a_batch returned numbers that are infinite or not a number")
         return vector
 
-    def named(self, given: FloatArray, turns: Turns) -> str:
+    def faults(self, given: FloatArray, turns: Turns) -> str:
         """Return what is wrong in the formula that the gradient of a batch follows; "" if it is not known."""
-        masked = bool(self.evaluation.masked)
-        in_update = {"": masked}
-        if masked and self._parameters is not None:
-            in_update["log-probabilities in the update ignore the masks"] = False
-        kinds = product(in_update.items(), estimators.SHARES.items(), estimators.ADVANTAGES.items())
-        for (of_mask, is_masked), (of_share, share), (of_advantage, formulas) in kinds:
+        policies = {"": self}
+        if self.evaluation.masked and self._weights is not None:
+            unmasked = _Policy(self._meter, self._agent, masked=False)
+            policies["log-probabilities in the update ignore the masks"] = unmasked
+        kinds = product(policies.items(), estimators.SHARES.items(), estimators.ADVANTAGES.items())
+        for (of_mask, policy), (of_share, share), (of_advantage, formulas) in kinds:
             for formula in formulas:
-                cosine = _cosine(given, self.of_weights(turns, formula(turns) * share(turns), is_masked))
-                of_sign = SIGN if cosine < 0 else ""
-                names = [name for name in (of_sign, of_mask, of_share, of_advantage) if name]
-                if names and abs(cosine) > 1 - ALIKE:
-                    return "; and ".join(names)
+                cosine = _cosine(given, policy.gradient(turns, formula(turns) * share(turns)))
+                names = [SIGN if cosine < 0 else "", of_mask, of_share, of_advantage]
+                if any(names) and abs(cosine) > 1 - ALIKE:
+                    return "; and ".join(filter(None, names))
         return ""
 
 
