@@ -4,9 +4,9 @@ Every task is a table of a few states. Its values are computed exactly by dynami
 has no noise: only its training does. The tasks are small enough for default settings of common libraries.
 """
 
-import sys
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from inspect import signature
@@ -18,37 +18,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import check_integer, check_names
 from stb_gym.measure.agents import Batch, player_of
+from stb_gym.measure.tensors import Masks
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.tracking import tracked
 
-Floats = NDArray[np.float64]
-Masks = NDArray[np.bool_]
-Move = tuple[tuple[float, float, str], ...]  # (probability, reward, next state) of the one or two outcomes of an action
+Outcome = tuple[float, float, str]  # probability, reward, next state
+Move = float | str | tuple[Outcome, ...]  # the last reward, the next state, or two outcomes
+Seen = tuple[NDArray[np.float32], dict[str, Any]]  # the observation and the info
 
 TOLERANCE = 0.03  # share of the greatest regret; one wrong decision costs more on every rung
 ATTEMPTS = 3  # trainings with different seeds, of which one must pass
 NUM_ENVS = 4  # of a vector environment
 SWEEPS = 100  # of value iteration; no episode of a task without a limit is longer
 END = ""
-WORST = "the worst play"  # in the place of a state, where an agent plays as badly as possible
+WORST = "the worst play"
 
 
-def ends(reward: float) -> Move:
-    """Return a move that ends the episode with a reward."""
-    return ((1.0, reward, END),)
-
-
-def leads(state: str, reward: float = 0.0) -> Move:
-    """Return a move to a state."""
-    return ((1.0, reward, state),)
-
-
-def wins(probability: float, prize: float) -> Move:
-    """Return a move that ends the episode with a prize or with nothing."""
-    return ((probability, prize, END), (1 - probability, 0.0, END))
+def outcomes(move: Move) -> tuple[Outcome, ...]:
+    """Return the one or two outcomes of a move."""
+    if isinstance(move, str):
+        return ((1.0, 0.0, move),)
+    return move if isinstance(move, tuple) else ((1.0, move, END),)
 
 
 @dataclass(frozen=True)
@@ -57,10 +51,11 @@ class Rung:
 
     Attributes:
         name: its name, for the argument `rungs`.
-        moves: the moves of each state by action; None for an illegal one.
+        moves: the moves of each state by action. A number ends the episode with this reward, a name leads to this
+            state, and None is illegal.
         starts: the states where episodes begin, with equal probabilities.
-        likely: the faults that fail it, by the state where the choice is wrong: WORST if the whole play is the worst
-            there is, "" for all other states.
+        likely: the faults that fail it, by the first words of where it fails: a state, or WORST if the whole play is
+            the worst there is. The first that fit count; "" fits all.
         checks: the checks that find the line.
         limit: the number of steps after which episodes are truncated; 0 for no limit. Truncation is not the end: the
             value of an action counts what the later states are worth.
@@ -84,42 +79,39 @@ class Rung:
         """Return [S] a one-hot code of a state, zeros for the end."""
         return np.array([state == other for other in self.moves], np.float32)
 
-    def tables(self) -> tuple[Floats, Floats]:
-        """Return the mean rewards [S, A] and the probabilities [S, A, S] of the next states; illegal actions have 0."""
-        states = list(self.moves)
-        rewards = np.zeros(self.masks.shape)
+    def tables(self) -> tuple[FloatArray, FloatArray]:
+        """Return the mean rewards [S, A], NaN for illegal actions, and the probabilities [S, A, S] of next states."""
+        states = [*self.moves, END]
+        rewards = np.where(self.masks, 0, np.nan)
         transitions = np.zeros((*rewards.shape, len(states)))
         for row, moves in enumerate(self.moves.values()):
             for action, move in enumerate(moves):
-                for probability, reward, following in move or ():
+                for probability, reward, following in () if move is None else outcomes(move):
                     rewards[row, action] += probability * reward
-                    if following != END:
-                        transitions[row, action, states.index(following)] += probability
-        return rewards, transitions
+                    transitions[row, action, states.index(following)] += probability
+        return rewards, transitions[..., :-1]
 
-    def action_values(self, best: bool = True) -> Floats:
+    def action_values(self, best: bool = True) -> FloatArray:
         """Return [S, A] the exact action values of perfect play, or of the worst; NaN for illegal actions."""
         rewards, transitions = self.tables()
-        rewards[~self.masks] = np.nan
         extreme = np.nanmax if best else np.nanmin
         values = rewards
         for _ in range(SWEEPS):
             values = rewards + self.discount * transitions @ extreme(values, axis=1)
         return values
 
-    def losses(self, policy: Floats) -> Floats:
+    def losses(self, policy: FloatArray) -> FloatArray:
         """Return [S] the regret of a policy [S, A] by state, as a share of the greatest regret; the sum is the regret.
 
         An illegal action costs as much as the worst play from its state.
         """
-        states = list(self.moves)
         _, transitions = self.tables()
         best = self.action_values()
         optimum = np.nanmax(best, axis=1)
         worst = np.nanmin(self.action_values(best=False), axis=1)
-        start = np.bincount([states.index(name) for name in self.starts], minlength=len(states)) / len(self.starts)
-        following = np.einsum("sa,sat->st", policy, transitions)
-        visits = np.linalg.solve(np.eye(len(states)) - self.discount * following.T, start)  # discounted
+        start = np.mean([self.observe(state) for state in self.starts], axis=0)
+        following = np.einsum("sa,sat->ts", policy, transitions)
+        visits = np.linalg.solve(np.eye(len(start)) - self.discount * following, start)  # discounted
         choice = optimum[:, None] - np.where(self.masks, best, worst[:, None])
         return visits * (policy * choice).sum(axis=1) / (start @ (optimum - worst))
 
@@ -130,7 +122,7 @@ RUNGS = (
     Rung(
         "one decision",
         {
-            f"at choice {number}": tuple(ends((-0.5, 1.0, 0.0, 0.5)[(number + action) % 4]) for action in range(4))
+            f"at choice {number}": tuple((-0.5, 1.0, 0.0, 0.5)[(number + action) % 4] for action in range(4))
             for number in range(6)
         },
         tuple(f"at choice {number}" for number in range(6)),
@@ -148,8 +140,8 @@ RUNGS = (
     Rung(
         "chance",
         {
-            "before the long shot": (wins(0.15, 1.0), ends(0.4)),
-            "before the good bet": (ends(0.15), wins(0.4, 0.9)),
+            "before the long shot": (((0.15, 1.0, END), (0.85, 0.0, END)), 0.4),
+            "before the good bet": (0.15, ((0.4, 0.9, END), (0.6, 0.0, END))),
         },
         ("before the long shot", "before the good bet"),
         {
@@ -167,11 +159,11 @@ RUNGS = (
     Rung(
         "credit",
         {
-            "two moves before the prize": (ends(0.4), leads("one move before it")),
-            "one move before it": (ends(1.0), ends(1.0)),
-            "four moves before the prize": (leads("three moves before it"), ends(0.4)),
-            "three moves before it": (leads("two moves before it"), leads("two moves before it")),
-            "two moves before it": (leads("one move before it"), leads("one move before it")),
+            "two moves before the prize": (0.4, "one move before it"),
+            "one move before it": (1.0, 1.0),
+            "four moves before the prize": ("three moves before it", 0.4),
+            "three moves before it": ("two moves before it", "two moves before it"),
+            "two moves before it": ("one move before it", "one move before it"),
         },
         ("two moves before the prize", "four moves before the prize"),
         {
@@ -188,10 +180,10 @@ RUNGS = (
     Rung(
         "sign",
         {
-            "at the first": (ends(-0.2), ends(-1.0), ends(-0.6)),
-            "at the second": (ends(-0.1), ends(-0.9), ends(-0.9)),
-            "at the third": (ends(-1.0), ends(-0.3), ends(-0.7)),
-            "at the fourth": (ends(-0.4), ends(-0.8), ends(-1.0)),
+            "at the first": (-0.2, -1.0, -0.6),
+            "at the second": (-0.1, -0.9, -0.9),
+            "at the third": (-1.0, -0.3, -0.7),
+            "at the fourth": (-0.4, -0.8, -1.0),
         },
         ("at the first", "at the second", "at the third", "at the fourth"),
         {
@@ -206,9 +198,9 @@ RUNGS = (
     Rung(
         "masks in play",
         {
-            "at the first": (leads("at the second", -0.1), None, ends(-0.8)),
-            "at the second": (None, leads("at the third", -0.1), None),
-            "at the third": (ends(-0.6), ends(-0.2), None),
+            "at the first": (((1.0, -0.1, "at the second"),), None, -0.8),
+            "at the second": (None, ((1.0, -0.1, "at the third"),), None),
+            "at the third": (-0.6, -0.2, None),
         },
         ("at the first",),
         {
@@ -223,9 +215,9 @@ RUNGS = (
     Rung(
         "masks in targets",
         {
-            "before the choice": (ends(-0.2), leads("where masks matter"), None, None),
-            "where masks matter": (ends(-0.5), ends(-0.7), None, None),
-            "where all is well": (None, None, ends(1.0), ends(0.7)),
+            "before the choice": (-0.2, "where masks matter", None, None),
+            "where masks matter": (-0.5, -0.7, None, None),
+            "where all is well": (None, None, 1.0, 0.7),
         },
         ("before the choice", "where all is well"),
         {
@@ -239,8 +231,8 @@ RUNGS = (
     Rung(
         "time limit",
         {
-            "one move before the limit": (ends(0.15), leads("at the prize")),
-            "at the prize": (ends(1.0), ends(1.0)),
+            "one move before the limit": (0.15, "at the prize"),
+            "at the prize": (1.0, 1.0),
         },
         ("one move before the limit", "at the prize"),
         {
@@ -252,9 +244,9 @@ RUNGS = (
     Rung(
         "autoreset",
         {
-            "before the turning": (leads("on the bad side", 0.4), leads("on the good side")),
-            "on the bad side": (ends(-0.4), ends(-0.4)),
-            "on the good side": (ends(0.4), ends(0.4)),
+            "before the turning": (((1.0, 0.4, "on the bad side"),), "on the good side"),
+            "on the bad side": (-0.4, -0.4),
+            "on the good side": (0.4, 0.4),
         },
         (*["before the turning"] * 4, "on the bad side", "on the good side"),
         {
@@ -270,10 +262,10 @@ RUNGS = (
     Rung(
         "discount",
         {
-            "three moves before the prize": (ends(0.35), leads("two moves before the prize")),
-            "two moves before the prize": (leads("one move before the prize"),) * 2,
-            "one move before the prize": (ends(1.0), ends(1.0)),
-            "before the quick prize": (ends(0.3), leads("one move before the prize")),
+            "three moves before the prize": (0.35, "two moves before the prize"),
+            "two moves before the prize": ("one move before the prize",) * 2,
+            "one move before the prize": (1.0, 1.0),
+            "before the quick prize": (0.3, "one move before the prize"),
         },
         ("three moves before the prize", "before the quick prize"),
         {
@@ -288,8 +280,8 @@ RUNGS = (
     Rung(
         "exploration",
         {
-            "at the trap": (ends(0.05), leads("behind the trap"), *[ends(0.0)] * 3),
-            "behind the trap": (*[ends(0.0)] * 3, ends(1.0), ends(0.0)),
+            "at the trap": (0.05, "behind the trap", *[0.0] * 3),
+            "behind the trap": (*[0.0] * 3, 1.0, 0.0),
         },
         ("at the trap",),
         {
@@ -315,20 +307,20 @@ class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
     def __init__(self, rung: Rung, seed: int, illegal: list[str]):
         self.observation_space = gym.spaces.Box(0, 1, (len(rung.moves),), np.float32)
         self.action_space = gym.spaces.Discrete(rung.masks.shape[1])
-        self._rung, self._illegal = rung, illegal
-        self._masks = dict(zip(rung.moves, rung.masks, strict=True))
-        self._masks[END] = np.ones(rung.masks.shape[1], np.bool_)
-        self._state, self._steps = END, 0
+        self._rung = rung
+        self._illegal = illegal
+        self._masks = dict(zip(rung.moves, rung.masks, strict=True)) | {END: np.ones(rung.masks.shape[1], np.bool_)}
         self.reset(seed=seed)
 
-    def reset(
-        self, *, seed: int | None = None, options: dict[str, Any] | None = None
-    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Seen:
         """Begin an episode."""
         super().reset(seed=seed)
-        starts = self._rung.starts
-        self._state = starts[self.np_random.integers(len(starts))]
+        self._state = self._rung.starts[self.np_random.integers(len(self._rung.starts))]
         self._steps = 0
+        return self._seen()
+
+    def _seen(self) -> Seen:
+        """Return the observation and the info of the state."""
         return self._rung.observe(self._state), {"action_mask": self._masks[self._state].astype(np.int8)}
 
     def step(self, action: Any) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
@@ -342,14 +334,15 @@ class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
         move = self._rung.moves[self._state][int(action)]
         if move is None:
             self._illegal.append(f"action {int(action)} {self._state}")
-            move = ends(0.0)  # more than legal actions bring where masks matter
-        draw = self.np_random.random()
-        _, reward, self._state = move[0] if draw < move[0][0] else move[1]
+            move = 0.0  # more than legal actions bring where masks matter
+        first, *others = outcomes(move)
+        is_first = self.np_random.random() < first[0]
+        _, reward, self._state = first if is_first else others[0]
         self._steps += 1
         is_over = self._state == END
         is_cut = self._steps == self._rung.limit and not is_over
-        mask = self._masks[self._state].astype(np.int8)
-        return self._rung.observe(self._state), reward, is_over, is_cut, {"action_mask": mask}
+        observation, info = self._seen()
+        return observation, reward, is_over, is_cut, info
 
     def action_masks(self) -> Masks:
         """Return [A] True where an action is legal; all are at the end."""
@@ -407,22 +400,20 @@ def agent(
     chosen = [rung for rung in RUNGS if rung.name in wanted]
     versions: dict[str, str] = {}
     cases = []
-    failed: list[tuple[Rung, str]] = []
     for rung in tracked(chosen, "rungs climbed", "rungs", len(chosen)):
-        attempts: list[tuple[Case, str]] = []
-        while len(attempts) < ATTEMPTS and not (attempts and attempts[-1][0].passed):
+        attempts: list[Case] = []
+        while len(attempts) < ATTEMPTS and not (attempts and attempts[-1].passed):
             attempts.append(_climb(rung, make_agent, steps, seed + len(attempts), vectorize, versions))
-        case, state = min(attempts, key=lambda attempt: attempt[0].error)
-        cases.append(case)
-        if not case.passed:
-            failed.append((rung, state))
-    if not failed:
-        return CheckResult("agent", tuple(cases), versions=versions)
-    rung, state = failed[0]
+        cases.append(min(attempts, key=lambda case: case.error))
+    result = CheckResult("agent", tuple(cases), versions=versions)
+    if result:
+        return result
+    rung, where = next((rung, case.where) for rung, case in zip(chosen, cases, strict=True) if not case.passed)
+    likely = next(faults for beginning, faults in rung.likely.items() if where.startswith(beginning))
     remedy = f"repair {rung.name} first, because later rungs build on it"
     if rung.checks:
         remedy += f"; {rung.checks} can find the line"
-    return CheckResult("agent", tuple(cases), rung.likely.get(state, rung.likely.get("", ())), remedy, versions)
+    return replace(result, likely=likely, remedy=remedy)
 
 
 def _climb(
@@ -432,11 +423,11 @@ def _climb(
     seed: int,
     vectorize: Callable[..., Any] | None,
     versions: dict[str, str],
-) -> tuple[Case, str]:
-    """Train an agent on a rung; return its case and the state that costs most, and add to `versions`."""
+) -> Case:
+    """Train an agent on a rung and measure it; add the versions of its libraries to `versions`."""
     accepted = signature(make_agent).parameters
     if rung.name == "discount" and "discount" not in accepted:
-        return Case(rung.name, skipped="make_agent has no argument `discount`"), ""
+        return Case(rung.name, skipped="make_agent has no argument `discount`")
     illegal: list[str] = []
     if vectorize is None:
         env: Any = RungEnv(rung, seed, illegal)
@@ -444,42 +435,35 @@ def _climb(
         env = vectorize([partial(RungEnv, rung, NUM_ENVS * seed + copy, illegal) for copy in range(NUM_ENVS)])
     options = {"discount": rung.discount, "seed": seed}
     agent = make_agent(env, **{name: value for name, value in options.items() if name in accepted})
-    versions |= _versions(agent)
     view = SimpleNamespace(game=f"rung {rung.name}", check_model=lambda model, masked: None)
     player = player_of(agent, cast(AgentView, view))
-    if not rung.masks.all() and not player.masked:
+    for source in (agent, *type(agent).__mro__):
+        package = source.__module__.partition(".")[0].replace("_", "-")
+        with suppress(PackageNotFoundError, ValueError):  # code of the user, or of Python
+            versions[package] = version(package)
+    masks = rung.masks
+    if not masks.all() and not player.masked:
         env.close()
-        return Case(rung.name, skipped="the agent takes no masks"), ""
+        return Case(rung.name, skipped="the agent takes no masks")
     if hasattr(agent, "learn"):
         agent.learn(steps)
-    answer = player(Batch(np.array([rung.observe(state) for state in rung.moves]), rung.masks))
+    answer = player(Batch(np.array([rung.observe(state) for state in rung.moves]), masks))
     env.close()
-    policy = answer if answer.ndim == 2 else np.eye(rung.masks.shape[1])[answer]
-    losses = rung.losses(policy)
-    row = int(losses.argmax())
-    state = list(rung.moves)[row]
-    error = float(losses.sum())
-    best = np.nanargmax(rung.action_values()[row])
-    where = f"{state}, where action {best} is best, it plays action {policy[row].argmax()}" if error > 0 else ""
-    outside = np.argwhere((policy > 0) & ~rung.masks)
+    policy = answer if answer.ndim == 2 else np.eye(masks.shape[1])[answer]
+    states = list(rung.moves)
+    where = ""
     if illegal:
-        return Case(rung.name, 1.0, TOLERANCE, f"{len(illegal)} illegal actions in training, first {illegal[0]}"), ""
-    if len(outside):
-        where = f"illegal action {outside[0, 1]} {list(rung.moves)[outside[0, 0]]}, when measured"
-        return Case(rung.name, 1.0, TOLERANCE, where), ""
-    if error > 1 - TOLERANCE and WORST in rung.likely:
-        state = WORST
-    return Case(rung.name, error, TOLERANCE, where), state
-
-
-def _versions(agent: Any) -> dict[str, str]:
-    """Return the versions of the libraries in which an agent's class and its bases, or its function, are defined."""
-    sources = [agent, *type(agent).__mro__]
-    packages = {str(getattr(source, "__module__", "")).partition(".")[0] for source in sources}
-    found = {}
-    for package in sorted(packages - sys.stdlib_module_names):
-        try:
-            found[package.replace("_", "-")] = version(package)
-        except (PackageNotFoundError, ValueError):  # code of the user
-            continue
-    return found
+        where = f"{len(illegal)} illegal actions in training, first {illegal[0]}"
+    for row, action in np.argwhere((policy > 0) & ~masks)[:1]:
+        where = f"illegal action {action} {states[row]}, when measured"
+    if where:
+        return Case(rung.name, 1.0, TOLERANCE, where)
+    losses = rung.losses(policy)
+    error = float(losses.sum())
+    if error > 0:
+        row = losses.argmax()
+        best = np.nanargmax(rung.action_values()[row])
+        where = f"{states[row]}, where action {best} is best, it plays action {policy[row].argmax()}"
+    if error > 1 - TOLERANCE:
+        where = f"{WORST}: {where}"
+    return Case(rung.name, error, TOLERANCE, where)
