@@ -69,9 +69,6 @@ ADVANTAGES: dict[str, tuple[Estimator, ...]] = {
         lambda turns: turns.reward,
         lambda turns: by_group(turns, turns.reward),
     ),
-    "a move is compared with the mean of all turns that are as long, itself included": (
-        lambda turns: by_group(turns, to_go(turns)),
-    ),
 }
 SHARES: dict[str, Estimator] = {
     "": lambda turns: turns.valid.astype(float),

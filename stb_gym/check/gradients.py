@@ -114,9 +114,8 @@ def direction(
 
     square = COSINES**2
     contrast = np.stack([np.ones(len(COSINES)), -COSINES * abs(COSINES)])  # part - c**2 length
-    by_jackknife = (contrast * (jackknife @ contrast)).sum(axis=0)
-    by_model = 4 * greatest * greatest_length * square * (1 - square) / count
-    by_model += (contrast * (of_pairs @ contrast)).sum(axis=0)
+    by_jackknife, by_model = np.einsum("ac,nab,bc->nc", contrast, np.stack([jackknife, of_pairs]), contrast)
+    by_model += 4 * greatest * greatest_length * square * (1 - square) / count
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     quantile = normal + (normal**3 + normal) / (4 * (count - 1))  # nearly that of Student's distribution
     allowed = quantile * np.sqrt(np.maximum(by_jackknife, by_model)) + ROUNDING * abs(length)
@@ -126,8 +125,7 @@ def direction(
     possible = COSINES[excess <= max(excess.min(), 0)]
     interval = float(possible[0]), float(possible[-1])
 
-    norms = np.linalg.norm(gradients, axis=1)
-    batch_cosine = float(np.divide(gradients @ unit, norms, out=np.zeros(count), where=norms > 0).mean())
+    batch_cosine = float(np.mean([_cosine(each, exact) for each in gradients]))
     if length <= 0:
         return Direction(np.nan, interval, np.nan, batch_cosine, np.inf)
 
@@ -282,21 +280,22 @@ def gradient(
         raise ValueError("gradient_of_a_batch changed the agent: return the gradient, and make no step")
     found = direction(gradients, tested.exact, turns, confidence, unbiased)
     low, high = found.interval
-    error = 1 - high if np.isnan(found.cosine) else 1 - found.cosine
-    cases = [Case(f"direction of the mean of {batches} batches", error, 0.0 if high < 1 else error)]
+    cases = (
+        Case(f"cosines that the mean of {batches} batches excludes", 1 - high),
+        Case("cosines that noise leaves open", high - low, 1 - LEAST_KNOWN),
+    )
     likely: tuple[str, ...] = ()
     remedy = ""
     if high < 1:
-        name = tested.faults(gradients[0], first) or (SIGN if high < -WANTED else "")
-        likely = (name,) if name else UNKNOWN
+        fault = tested.fault(gradients[0], first) or (SIGN if high < -WANTED else "")
+        likely = (fault,) if fault else UNKNOWN
         remedy = "more turns do not help: correct the weight of each move"
     elif low < LEAST_KNOWN:
-        cases.append(Case("share of the interval that noise leaves open", 1 - low, 1 - LEAST_KNOWN))
         likely = ("too few turns to tell",)
         remedy = "use more turns or batches, or a policy with a greater gradient"
     return GradientResult(
         "gradient",
-        tuple(cases),
+        cases,
         likely,
         remedy,
         direction=found,
@@ -364,7 +363,6 @@ class _Policy:
         if answer is None:
             raise ValueError(f"{wanted}, not None")
         if self._weights is None:
-            wanted += ", one for each pair"
             vector = np.array(answer, np.float64)
         else:
             vector = flat_gradient(list(answer) if isinstance(answer, Iterator) else answer, self._weights)
@@ -374,7 +372,7 @@ class _Policy:
             raise ValueError("gradient_of_a_batch returned numbers that are infinite or not a number")
         return vector
 
-    def faults(self, given: FloatArray, turns: Turns) -> str:
+    def fault(self, given: FloatArray, turns: Turns) -> str:
         """Return what is wrong in the formula that the gradient of a batch follows; "" if it is not known."""
         policies = {"": self}
         if self.evaluation.masked and self._weights is not None:

@@ -290,7 +290,7 @@ RUNGS = (
                 "the entropy bonus or the exploration schedule has the wrong sign or unit",
             )
         },
-        "",
+        "check.policy_loss, which compares the entropy bonus,",
     ),
 )  # fmt: skip
 
@@ -410,9 +410,7 @@ def agent(
         return result
     rung, where = next((rung, case.where) for rung, case in zip(chosen, cases, strict=True) if not case.passed)
     likely = next(faults for beginning, faults in rung.likely.items() if where.startswith(beginning))
-    remedy = f"repair {rung.name} first, because later rungs build on it"
-    if rung.checks:
-        remedy += f"; {rung.checks} can find the line"
+    remedy = f"repair {rung.name} first, because later rungs build on it; {rung.checks} can find the line"
     return replace(result, likely=likely, remedy=remedy)
 
 
