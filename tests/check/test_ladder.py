@@ -1,5 +1,6 @@
 """Test the ladder of tasks with textbook learners, right ones and ones with a planted fault."""
 
+from collections import Counter
 from functools import partial
 
 import numpy as np
@@ -17,13 +18,14 @@ STEPS = 1500
 class Table:
     """Action values of observations, learned with step sizes that fall from 1 as 10 / (9 + n)."""
 
-    def __init__(self, env, discount=0.99, seed=0, fault="", exploration=0.3):
-        self.env, self.discount, self.fault = env, discount, fault
+    def __init__(self, env, discount=0.99, seed=0, fault=""):
+        self.env = env
+        self.discount = 1.0 if fault == "discount ignored" else discount
+        self.fault = fault
         self.random = np.random.default_rng(seed)
-        self.exploration = exploration
-        self.values, self.updates = {}, {}
-        if fault == "discount ignored":
-            self.discount = 1.0
+        self.exploration = 0.3
+        self.values = {}
+        self.updates = Counter()
 
     def of(self, observation):
         """Return the values of the actions after an observation."""
@@ -73,7 +75,7 @@ class Table:
         if self.fault == "others to zero":
             values[np.arange(len(values)) != action] *= 0.5
         key = observation.tobytes(), action
-        self.updates[key] = self.updates.get(key, 0) + 1
+        self.updates[key] += 1
         values[action] += 10 / (9 + self.updates[key]) * error
 
 
@@ -129,19 +131,16 @@ class VectorQLearner(QLearner):
             actions = np.array([*map(self.act, observations, masks)])
             following, rewards, terminated, truncated, infos = self.env.step(actions)
             next_masks = infos["action_mask"] != 0
+            over = terminated | truncated
             for row in range(self.env.num_envs):
                 if resets[row] and self.fault != "rows of resets":
                     continue
                 seen = following[row]
-                if (
-                    "final_obs" in infos
-                    and infos["_final_obs"][row]
-                    and self.fault != "observation of the next episode"
-                ):
+                if over[row] and "final_obs" in infos and self.fault != "observation of the next episode":
                     seen = infos["final_obs"][row]
                 self.update(observations[row], actions[row], rewards[row], seen, next_masks[row], terminated[row])
             if self.env.metadata["autoreset_mode"] == AutoresetMode.NEXT_STEP:
-                resets = terminated | truncated
+                resets = over
             observations, masks = following.copy(), next_masks
 
 
@@ -170,40 +169,39 @@ def test_the_values_are_exact():
     """The regret of perfect play is 0, of the worst play 1, and of every wrong reachable choice above the tolerance."""
     for rung in RUNGS:
         values = rung.action_values()
-        best, worst = (
-            np.eye(values.shape[1])[choice]
-            for choice in (np.nanargmax(values, axis=1), np.nanargmin(rung.action_values(best=False), axis=1))
-        )
+        actions = np.eye(values.shape[1])
+        best = actions[np.nanargmax(values, axis=1)]
+        worst = actions[np.nanargmin(rung.action_values(best=False), axis=1)]
         assert rung.losses(best).sum() == pytest.approx(0, abs=1e-12)
         assert rung.losses(worst).sum() == pytest.approx(1)
         for state, action in np.ndindex(values.shape):
             changed = best.copy()
-            changed[state] = np.eye(values.shape[1])[action]
+            changed[state] = actions[action]
             error = rung.losses(changed).sum()
             assert error == pytest.approx(0, abs=1e-12) or error > 1.5 * TOLERANCE
 
 
-def test_the_values_are_the_means_of_play():
+WITHOUT_LIMIT = pytest.mark.parametrize("rung", [rung for rung in RUNGS if not rung.limit], ids=lambda rung: rung.name)
+
+
+@WITHOUT_LIMIT
+def test_the_values_are_the_means_of_play(rung):
     """The value of perfect play is its mean discounted return where no limit truncates."""
-    for rung in RUNGS:
-        if rung.limit:
-            continue
-        values = rung.action_values()
-        env = RungEnv(rung, 1, [])
-        returns = []
-        for _ in range(500):
-            observation, _ = env.reset()
-            start = observation.argmax()
-            factor, total, over = 1.0, 0.0, False
-            while not over:
-                observation, reward, over, _, _ = env.step(np.nanargmax(values[observation.argmax()]))
-                total += factor * reward
-                factor *= rung.discount
-            returns.append(total - np.nanmax(values[start]))
-        assert np.mean(returns) == pytest.approx(0, abs=0.1)
+    values = rung.action_values()
+    env = RungEnv(rung, 1, [])
+    excess = 0.0
+    for _ in range(500):
+        observation, _ = env.reset()
+        excess -= np.nanmax(values[observation.argmax()])
+        factor, over = 1.0, False
+        while not over:
+            observation, reward, over, _, _ = env.step(np.nanargmax(values[observation.argmax()]))
+            excess += factor * reward
+            factor *= rung.discount
+    assert excess / 500 == pytest.approx(0, abs=0.1)
 
 
-@pytest.mark.parametrize("rung", [rung for rung in RUNGS if not rung.limit], ids=lambda rung: rung.name)
+@WITHOUT_LIMIT
 @pytest.mark.filterwarnings("ignore:.*spec:UserWarning")
 def test_the_environments_follow_gymnasium(rung):
     check_env(RungEnv(rung, 0, []), skip_render_check=True)
@@ -235,11 +233,10 @@ FAULTS = [
     ("epsilon falls at once", "exploration", "epsilon falls"),
 ]
 
+PLANTED = pytest.mark.parametrize(("fault", "rung", "words"), FAULTS, ids=[fault for fault, _, _ in FAULTS])
 
-IDS = [fault for fault, _, _ in FAULTS]
 
-
-@pytest.mark.parametrize(("fault", "rung", "words"), FAULTS, ids=IDS)
+@PLANTED
 def test_a_planted_fault_fails_its_rung(fault, rung, words):
     result = check.agent(partial(QLearner, fault=fault), rungs=[rung], steps=STEPS)
     assert not result
@@ -248,7 +245,7 @@ def test_a_planted_fault_fails_its_rung(fault, rung, words):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("fault", "rung", "words"), FAULTS, ids=IDS)
+@PLANTED
 def test_a_planted_fault_passes_the_rungs_below(fault, rung, words):
     for seed in range(5):
         result = check.agent(partial(QLearner, fault=fault), steps=STEPS, seed=10 * seed)
