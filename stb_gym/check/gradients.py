@@ -69,10 +69,11 @@ def direction(
     The gradients of unbiased estimators for the same turns share most of the noise, and their mean is known: a multiple
     of their difference from it is subtracted (control variates; Lavenberg and Welch, 1981).
 
-    The squared length of the mean is estimated by products of different batches, which have no noise in common. Its
-    variance, and that of the part along the exact gradient, comes from the jackknife (Efron and Stein, "The jackknife
-    estimate of variance", 1981), which is too large rather than too small. The interval has all cosines c for which
-    part**2 - c**2 length**2 may be 0 (Fieller, "Some problems in interval estimation", 1954).
+    Products of different batches, which have no noise in common, estimate two squares: that of the length of the mean,
+    and that of its part along the exact gradient. The interval has all cosines c for which part**2 - c**2 length**2 may
+    be 0 (Fieller, "Some problems in interval estimation", 1954). The variance of this difference is the greater of two
+    estimates, because each alone is too small at times: that of the jackknife (Efron and Stein, "The jackknife estimate
+    of variance", 1981), and that which it would have if c were the cosine.
 
     Args:
         gradients: [K, P] the gradients of K batches, at least 3.
@@ -94,16 +95,17 @@ def direction(
     mean_along = along.mean()
     sign = -1.0 if mean_along < 0 else 1.0
 
-    # Estimates of the square of the part along the exact gradient, times its sign, and of the squared length.
+    # The squares of the part (with its sign) and of the length, from pairs of batches, and their jackknife.
     of_different = 1 - np.eye(count)
     num_pairs = count * (count - 1)
     products = np.stack([sign * np.outer(along, along), controlled @ controlled.T]) * of_different
-    part, length = products.sum(axis=(1, 2)) / num_pairs
-    sums = products.sum(axis=(1, 2))[:, None]
-    without_one = (sums - 2 * products.sum(axis=1)) / ((count - 1) * (count - 2))
+    of_batches = products.sum(axis=2)
+    sums = of_batches.sum(axis=1)
+    part, length = sums / num_pairs
+    without_one = (sums[:, None] - 2 * of_batches) / ((count - 1) * (count - 2))
     jackknife = np.cov(without_one) * (count - 1) ** 2 / count
 
-    # Their variance if c is the cosine: the product of mean and noise, and the products of the noise of two batches.
+    # What a cosine c implies: products of the mean with noise, and of the noise of one batch with that of another.
     noise = controlled - controlled.mean(axis=0)
     noise_along = noise @ unit
     noise_products = np.stack([sign * np.outer(noise_along, noise_along), noise @ noise.T])

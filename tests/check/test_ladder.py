@@ -193,7 +193,8 @@ def test_the_values_are_the_means_of_play(rung):
     for _ in range(500):
         observation, _ = env.reset()
         excess -= np.nanmax(values[observation.argmax()])
-        factor, over = 1.0, False
+        factor = 1.0
+        over = False
         while not over:
             observation, reward, over, _, _ = env.step(np.nanargmax(values[observation.argmax()]))
             excess += factor * reward
