@@ -30,6 +30,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background
 NEED_TORCH = [
     ROOT / "tests" / name
     for name in (
+        "check/test_gradients.py",
+        "check/test_losses.py",
+        "check/test_updates.py",
+        "check/zoo/test_zoo.py",
         "docs/test_tutorials.py",
         "envs/test_env_checker.py",
         "envs/test_sb3_vec_env.py",

@@ -13,7 +13,8 @@ from stb_gym.check.loss_batches import LossBatch
 from stb_gym.check.losses import policy_loss, td_loss, value_loss
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.sampled_turns import Turns
-from stb_gym.check.updates import Learner, Transitions, UpdateTask, update
+from stb_gym.check.learners import Learner, Transitions, UpdateTask
+from stb_gym.check.updates import update
 
 __all__ = [
     "Batch",

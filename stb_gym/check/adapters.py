@@ -8,54 +8,48 @@ from typing import Any
 import numpy as np
 import torch
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 
-from stb_gym.check.updates import Transitions, UpdateTask
+from stb_gym.check.learners import Transitions, UpdateTask
 from stb_gym.measure.sb3_models import ModelNetwork, takes_masks
 
 
-class StableBaselines:
-    """A model of stable-baselines3 or sb3-contrib as a learner.
-
-    Args:
-        algorithm: the class of the model.
-        task: its settings.
-    """
-
-    def __init__(self, algorithm: Any, task: UpdateTask):
-        # The optimiser is made with the rate at the beginning. In the middle, where it is updated, the rate is right.
-        settings: dict[str, Any] = {
-            "learning_rate": lambda remaining: 2 * remaining * task.learning_rate,
-            "gamma": task.discount,
-            "max_grad_norm": task.max_grad_norm,
-            "gae_lambda": task.lam,
-            "vf_coef": task.value_coefficient,
-            "ent_coef": task.entropy_coefficient,
-            "n_steps": task.num_steps if issubclass(algorithm, OnPolicyAlgorithm) else 1,
-            "n_epochs": task.num_epochs,
-            "batch_size": task.batch_size,
-            "buffer_size": task.num_steps,
-            "tau": task.tau,
-            "target_update_interval": 1,
-            "normalize_advantage": False,
-            "policy_kwargs": {"optimizer_class": torch.optim.SGD},
-        }
-        taken = signature(algorithm).parameters
-        self.model: Any = algorithm(
-            "MlpPolicy", task.env, seed=0, device="cpu", **{name: settings[name] for name in settings if name in taken}
-        )
-        self.model.set_logger(Logger(None, []))
-        self.model._current_progress_remaining = 0.5
-        package = algorithm.__module__.partition(".")[0]
-        self.distributions = ("stable-baselines3", "sb3-contrib")[: 1 + (package == "sb3_contrib")]
+def make_model(algorithm: Any, task: UpdateTask) -> Any:
+    """Return a model of a class of stable-baselines3 or sb3-contrib, with those settings of the task that it has."""
+    # The optimiser is made with the rate at the beginning. In the middle, where it is updated, the rate is right.
+    settings: dict[str, Any] = {
+        "learning_rate": lambda remaining: 2 * remaining * task.learning_rate,
+        "gamma": task.discount,
+        "max_grad_norm": task.max_grad_norm,
+        "gae_lambda": task.lam,
+        "vf_coef": task.value_coefficient,
+        "ent_coef": task.entropy_coefficient,
+        "n_epochs": task.num_epochs,
+        "batch_size": task.batch_size,
+        "buffer_size": task.num_steps,
+        "tau": task.tau,
+        "target_update_interval": 1,
+        "normalize_advantage": False,
+        "policy_kwargs": {"optimizer_class": torch.optim.SGD},
+    }
+    accepted = signature(algorithm).parameters
+    if "buffer_size" not in accepted:
+        settings["n_steps"] = task.num_steps  # of a rollout; DQN would take returns of n steps
+    model = algorithm(
+        "MlpPolicy", task.env, seed=0, device="cpu", **{name: settings[name] for name in settings if name in accepted}
+    )
+    model.set_logger(Logger(None, []))
+    model._current_progress_remaining = 0.5
+    return model
 
 
-class OnPolicy(StableBaselines):
+class OnPolicy:
     """PPO, A2C or MaskablePPO as a learner."""
 
     def __init__(self, algorithm: Any, task: UpdateTask):
-        super().__init__(algorithm, task)
+        self.model = make_model(algorithm, task)
         self.network = self.model.policy
+        self.has_masks = takes_masks(algorithm.predict)
+        self.distributions = ("stable-baselines3", *["sb3-contrib"] * self.has_masks)
 
     def logits(self, observation: Any) -> Any:
         """Return the scores of all actions."""
@@ -69,46 +63,45 @@ class OnPolicy(StableBaselines):
         """Fill the rollout buffer and train."""
         buffer = self.model.rollout_buffer
         buffer.reset()
-        masked = takes_masks(buffer.add)
-        value, log_prob = (torch.as_tensor(each)[:, None] for each in (transitions.value, transitions.log_prob))
-        for t in range(len(transitions.action)):
-            masks = {"action_masks": transitions.mask[t]} if masked else {}
+        value = torch.as_tensor(transitions.value)
+        log_prob = torch.as_tensor(transitions.log_prob)
+        for t in range(len(value)):
             buffer.add(
                 transitions.observation[t],
-                transitions.action[t : t + 1],
+                transitions.action[t],
                 transitions.reward[t],
                 transitions.begins[t],
                 value[t],
                 log_prob[t],
-                **masks,
+                **({"action_masks": transitions.mask[t]} if self.has_masks else {}),
             )
         buffer.compute_returns_and_advantage(torch.zeros(1), np.ones(1))
         self.model.train()
 
 
-class OffPolicy(StableBaselines):
+class OffPolicy:
     """DQN as a learner."""
 
+    distributions = ("stable-baselines3",)
+
     def __init__(self, algorithm: Any, task: UpdateTask):
-        super().__init__(algorithm, task)
-        self.network = self.model.q_net
-        self.target_network = self.model.q_net_target
-        self.q_values = self.network
-        self.target_q_values = self.target_network
+        self.model = make_model(algorithm, task)
+        self.network = self.q_values = self.model.q_net
+        self.target_network = self.target_q_values = self.model.q_net_target
 
     def update(self, transitions: Transitions) -> None:
         """Fill the replay buffer, and train on all of it in order."""
         buffer = self.model.replay_buffer
-        for t in range(len(transitions.action)):
+        everything = np.arange(len(transitions.action))
+        for t in everything:
             buffer.add(
                 transitions.observation[t],
                 transitions.next_observation[t],
-                transitions.action[t : t + 1],
+                transitions.action[t],
                 transitions.reward[t],
                 transitions.terminated[t],
                 [{}],
             )
-        everything = np.arange(len(transitions.action))
         buffer.sample = lambda batch_size, env: buffer._get_samples(everything, env)
         self.model.train(1, len(everything))
 
@@ -123,9 +116,8 @@ def stable_baselines3(algorithm: Any) -> tuple[Callable[[UpdateTask], Any], bool
     Raises:
         TypeError: if the class is none of PPO, A2C, DQN and MaskablePPO.
     """
-    for base in algorithm.__mro__:
-        if base.__name__ in ("PPO", "A2C", "MaskablePPO", "DQN"):
-            kind = OffPolicy if base.__name__ == "DQN" else OnPolicy
-            has_epochs = "n_epochs" in signature(algorithm).parameters
-            return partial(kind, algorithm), takes_masks(algorithm.predict), has_epochs
-    raise TypeError(f"update knows PPO, A2C, DQN and MaskablePPO, not {algorithm.__name__}: write a learner for it")
+    names = {base.__name__ for base in algorithm.__mro__}
+    if not names & {"PPO", "A2C", "MaskablePPO", "DQN"}:
+        raise TypeError(f"update knows PPO, A2C, DQN and MaskablePPO, not {algorithm.__name__}: write a learner for it")
+    make = partial(OffPolicy if "DQN" in names else OnPolicy, algorithm)
+    return make, takes_masks(algorithm.predict), "n_epochs" in signature(algorithm).parameters

@@ -7,8 +7,6 @@ from functools import partial
 import gymnasium as gym
 import numpy as np
 import pytest
-import torch
-from stable_baselines3.common.buffers import RolloutBuffer
 
 import stb_gym
 from stb_gym import check
@@ -30,6 +28,7 @@ def loop(batch):
 
 def in_torch(batch):
     """Return generalised advantages in single precision."""
+    torch = pytest.importorskip("torch")
     batch = batch.map(torch.as_tensor)
     advantage = torch.zeros(batch.reward.shape)
     last = torch.zeros(())
@@ -44,9 +43,11 @@ def in_torch(batch):
 
 def in_buffer(batch):
     """Return the advantages of the buffer of stable-baselines3, whose collector adds the value after a truncation."""
+    torch = pytest.importorskip("torch")
+    buffers = pytest.importorskip("stable_baselines3.common.buffers")
     length, width = batch.reward.shape
     box, actions = gym.spaces.Box(0, 1, (1,)), gym.spaces.Discrete(2)
-    buffer = RolloutBuffer(length, box, actions, gae_lambda=batch.lam, gamma=batch.discount, n_envs=width)
+    buffer = buffers.RolloutBuffer(length, box, actions, gae_lambda=batch.lam, gamma=batch.discount, n_envs=width)
     begins = np.ones(width)
     for t in range(length):
         reward = batch.reward[t] + batch.discount * batch.truncated[t] * batch.next_value[t]
@@ -57,7 +58,14 @@ def in_buffer(batch):
     return buffer.advantages
 
 
-@pytest.mark.parametrize(("function", "layout"), [(loop, "both"), (in_torch, "both"), (in_buffer, "TB")])
+@pytest.mark.parametrize(
+    ("function", "layout"),
+    [
+        (loop, "both"),
+        pytest.param(in_torch, "both", marks=pytest.mark.slow),
+        pytest.param(in_buffer, "TB", marks=pytest.mark.slow),
+    ],
+)
 def test_right_advantages_pass_in_every_style(function, layout):
     assert check.advantages(function, layout=layout)
 

@@ -31,6 +31,7 @@ class Loop:
     """Proximal policy optimisation in one file, as teaching code has it; subclasses have faults."""
 
     shared = False
+    factors = (1, 1, 1)  # of the policy loss, of the value loss and of the entropy bonus
 
     def __init__(self, task):
         torch.manual_seed(0)
@@ -71,17 +72,18 @@ class Loop:
     def value_loss(self, value, target):
         return ((value - target) ** 2).mean()
 
-    def entropy(self, distribution, rows):
+    def entropy(self, distribution):
         return distribution.entropy().mean()
 
-    def loss(self, data, rows):
-        distribution = self.distribution(data["observation"][rows], data["mask"][rows])
-        policy = self.policy_loss(
-            distribution.log_prob(data["action"][rows]), data["log_prob"][rows], data["advantage"][rows]
-        )
-        value = self.value_loss(self.values(data["observation"][rows]), data["target"][rows])
-        entropy = self.entropy(distribution, rows)
-        return policy + self.task.value_coefficient * value - self.task.entropy_coefficient * entropy
+    def loss(self, data):
+        self.observation = data["observation"]
+        distribution = self.distribution(self.observation, data["mask"])
+        policy = self.policy_loss(distribution.log_prob(data["action"]), data["log_prob"], data["advantage"])
+        value = self.value_loss(self.values(self.observation), data["target"])
+        entropy = self.entropy(distribution)
+        of_policy, of_value, of_entropy = self.factors
+        bonus = of_entropy * self.task.entropy_coefficient * entropy
+        return of_policy * policy + of_value * self.task.value_coefficient * value - bonus
 
     def clip(self):
         nn.utils.clip_grad_norm_(self.network.parameters(), self.task.max_grad_norm)
@@ -101,7 +103,7 @@ class Loop:
         data = {name: torch.as_tensor(array) for name, array in vars(transitions).items()}
         data |= {"advantage": torch.as_tensor(advantage), "target": torch.as_tensor(advantage + transitions.value)}
         for rows in self.minibatches():
-            self.step(self.loss(data, rows))
+            self.step(self.loss({name: column[rows] for name, column in data.items()}))
 
 
 class Shared(Loop):
@@ -111,13 +113,12 @@ class Shared(Loop):
 class NoCritic(Loop):
     """REINFORCE with discounted returns."""
 
-    values = None
+    values = property()
 
-    def loss(self, data, rows):
-        distribution = self.distribution(data["observation"][rows], data["mask"][rows])
-        log_prob = distribution.log_prob(data["action"][rows])
-        bonus = self.task.entropy_coefficient * self.entropy(distribution, rows)
-        return -(log_prob * data["advantage"][rows]).mean() - bonus
+    def loss(self, data):
+        distribution = self.distribution(data["observation"], data["mask"])
+        policy = -(distribution.log_prob(data["action"]) * data["advantage"]).mean()
+        return policy - self.task.entropy_coefficient * self.entropy(distribution)
 
 
 @pytest.mark.parametrize("make", [Loop, *marked_nightly([Shared, NoCritic])])
@@ -201,33 +202,11 @@ def test_faults_in_libraries_are_named(algorithm, plant, words, monkeypatch):
 
 
 class ActorSign(Loop):
-    def policy_loss(self, log_prob, old, advantage):
-        return -super().policy_loss(log_prob, old, advantage)
-
-
-class CriticSign(Loop):
-    def value_loss(self, value, target):
-        return -super().value_loss(value, target)
-
-
-class Maximises(Loop):
-    def loss(self, data, rows):
-        return -super().loss(data, rows)
-
-
-class HalfSquares(Loop):
-    def value_loss(self, value, target):
-        return 0.5 * super().value_loss(value, target)
+    factors = (-1, 1, 1)
 
 
 class NoEntropy(Loop):
-    def entropy(self, distribution, rows):
-        return torch.zeros(())
-
-
-class EntropySign(Loop):
-    def entropy(self, distribution, rows):
-        return -super().entropy(distribution, rows)
+    factors = (1, 1, 0)
 
 
 class RateTwice(Loop):
@@ -236,8 +215,8 @@ class RateTwice(Loop):
 
 
 class Sum(Loop):
-    def loss(self, data, rows):
-        return len(rows) * super().loss(data, rows)
+    def loss(self, data):
+        return len(data["action"]) * super().loss(data)
 
 
 class Adam(Loop):
@@ -275,31 +254,20 @@ class OneEpoch(Loop):
         yield from torch.randperm(self.task.num_steps).split(self.task.batch_size)
 
 
-class Accumulates(Loop):
-    """Divides each minibatch into five, and steps after two of them."""
+class ExtraDivision(Loop):
+    def step(self, loss):
+        super().step(loss / 5)
 
-    window = 5
-    extra = 1
+
+class PartialWindow(Loop):
+    """Leaves out the last of five chunks over which it accumulates gradients."""
 
     def minibatches(self):
         for rows in super().minibatches():
-            yield from rows.chunk(5)
+            yield rows[: len(rows) * 4 // 5]
 
     def step(self, loss):
-        self.number = getattr(self, "number", 0) + 1
-        (loss / 5 / self.extra).backward()
-        if self.number % self.window == 0:
-            self.clip()
-            self.optimiser.step()
-            self.optimiser.zero_grad()
-
-
-class ExtraDivision(Accumulates):
-    extra = 5
-
-
-class PartialWindow(Accumulates):
-    window = 2
+        super().step(0.8 * loss)
 
 
 class MaskMissing(Loop):
@@ -313,12 +281,8 @@ class MaskMissingInOldToo(MaskMissing):
 
 
 class MaskMissingInEntropy(Loop):
-    def loss(self, data, rows):
-        self.observation = data["observation"]
-        return super().loss(data, rows)
-
-    def entropy(self, distribution, rows):
-        return torch.distributions.Categorical(logits=self.logits(self.observation[rows])).entropy().mean()
+    def entropy(self, distribution):
+        return torch.distributions.Categorical(logits=self.logits(self.observation)).entropy().mean()
 
 
 class Probabilities(Loop):
@@ -346,43 +310,35 @@ class ValueBroadcast(Loop):
 
 
 class ValueStopsAtTrunk(Shared):
-    def values(self, observation):
-        if torch.is_grad_enabled() and hasattr(self, "updating"):
-            return self.critic(self.trunk(observation).detach())[:, 0]
-        return super().values(observation)
-
-    def update(self, transitions):
-        self.updating = True
-        super().update(transitions)
-        del self.updating
+    def value_loss(self, value, target):
+        value = self.critic(self.trunk(self.observation).detach())[:, 0]
+        return super().value_loss(value, target)
 
 
 class PolicyStopsAtTrunk(Shared):
-    def logits(self, observation):
-        features = self.trunk(observation)
-        return self.actor(features.detach() if hasattr(self, "updating") else features)
-
-    def update(self, transitions):
-        self.updating = True
-        super().update(transitions)
-        del self.updating
+    def distribution(self, observation, mask):
+        logits = self.actor(self.trunk(observation).detach())
+        return torch.distributions.Categorical(logits=logits.masked_fill(~mask, -1e8))
 
 
 class AdvantageWithGraph(Shared):
-    def loss(self, data, rows):
-        value = self.values(data["observation"])
-        return super().loss(data | {"advantage": data["target"] - value}, rows)
+    def loss(self, data):
+        return super().loss(data | {"advantage": data["target"] - self.values(data["observation"])})
 
 
 class TargetIsAdvantage(Loop):
-    def loss(self, data, rows):
-        return super().loss(data | {"target": data["advantage"]}, rows)
+    def loss(self, data):
+        return super().loss(data | {"target": data["advantage"]})
 
 
 class ActionBefore(Loop):
-    def loss(self, data, rows):
-        old = self.distribution(data["observation"], data["mask"]).log_prob(data["action"].roll(1)).detach()
-        return super().loss(data | {"action": data["action"].roll(1), "log_prob": old}, rows)
+    def minibatches(self):
+        yield torch.arange(self.task.num_steps)
+
+    def loss(self, data):
+        action = data["action"].roll(1)
+        old = self.distribution(data["observation"], data["mask"]).log_prob(action).detach()
+        return super().loss(data | {"action": action, "log_prob": old})
 
 
 class Normalises(Loop):
@@ -417,11 +373,7 @@ class Blows(Loop):
 
 IN_LOOPS = {
     ActorSign: "the policy loss has the wrong sign",
-    CriticSign: "the value loss has the wrong sign",
-    Maximises: "the sign of the whole loss is wrong",
-    HalfSquares: "the value loss has the factor 0.25 instead of 0.5",
     NoEntropy: "the entropy bonus is missing",
-    EntropySign: "the entropy bonus has the wrong sign",
     RateTwice: "the learning rate is applied twice",
     Sum: "the loss is a sum over steps",
     Adam: "as by Adam or RMSprop",
@@ -462,6 +414,21 @@ def test_faults_in_loops_are_named(make):
     assert IN_LOOPS[make] in result.likely[0], result
 
 
+FACTORS = {
+    (1, -1, 1): "the value loss has the wrong sign",
+    (-1, -1, -1): "the sign of the whole loss is wrong",
+    (1, 0.5, 1): "the value loss has the factor 0.25 instead of 0.5",
+    (1, 1, -1): "the entropy bonus has the wrong sign",
+}
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("factors", FACTORS)
+def test_wrong_factors_of_losses_are_named(factors, monkeypatch):
+    monkeypatch.setattr(Loop, "factors", factors)
+    assert FACTORS[factors] in check.update(Loop).likely[0]
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize(
     ("make", "option"), [(NoEntropy, "entropy"), (NoClipping, "clipping"), (FirstMinibatch, "minibatches")]
@@ -487,17 +454,12 @@ class Q:
     def __init__(self, task):
         torch.manual_seed(0)
         self.task = task
-        self.network, self.target_network = (
-            nn.Sequential(nn.Linear(task.num_features, 64), nn.ReLU(), nn.Linear(64, task.num_actions))
-            for _ in range(2)
-        )
+        self.q_values = self.network = self.build()
+        self.target_q_values = self.target_network = self.build()
         self.optimiser = torch.optim.SGD(self.network.parameters(), task.learning_rate)
 
-    def q_values(self, observation):
-        return self.network(observation)
-
-    def target_q_values(self, observation):
-        return self.target_network(observation)
+    def build(self):
+        return nn.Sequential(nn.Linear(self.task.num_features, 64), nn.ReLU(), nn.Linear(64, self.task.num_actions))
 
     def next_value(self, observation, mask):
         values = self.target_q_values(observation).masked_fill(~mask, -torch.inf)
@@ -609,10 +571,10 @@ class TooSmall(Loop):
 
 
 WRONG_CALLS = {
+    TooSmall: "the network cannot represent the policy of the data",
     WrongShape: "WrongShape.logits must return a tensor of shape",
     NoUpdate: "NoUpdate.update raised TypeError",
     Detached: "gradient",
-    TooSmall: "the network cannot represent the policy of the data",
 }
 
 
