@@ -245,8 +245,12 @@ def test_a_planted_fault_fails_its_rung(fault, rung, words):
     assert words in "; ".join(result.likely)
 
 
+# Two faults disturb some decisions of earlier rungs, too, or pass their own by luck.
+CLEAR = [row for row in FAULTS if row[0] not in ("falsy action", "others to zero")]
+
+
 @pytest.mark.nightly
-@PLANTED
+@pytest.mark.parametrize(("fault", "rung", "words"), CLEAR)
 def test_a_planted_fault_passes_the_rungs_below(fault, rung, words):
     for seed in range(5):
         result = check.agent(partial(QLearner, fault=fault), steps=STEPS, seed=10 * seed)
