@@ -2,17 +2,30 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
 from stb_gym.messages import quoted, reason
 
 
 @dataclass(frozen=True)
-class Batch:
+class Arrays:
+    """Fields of which some are arrays, or tensors."""
+
+    def arrays(self) -> dict[str, Any]:
+        """Return the arrays by name."""
+        present = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in present.items() if hasattr(value, "shape")}
+
+    def map(self, convert: Callable[[Any], Any]) -> Self:
+        """Return a batch with each array converted, such as `batch.map(torch.as_tensor)`."""
+        return replace(self, **{name: convert(array) for name, array in self.arrays().items()})
+
+
+@dataclass(frozen=True)
+class Batch(Arrays):
     """Steps of streams of turns, back to back: T steps of B environments.
 
     Arrays are [T, B] or, in a layout of one stream, [T]; those of actions have another axis. Numbers that no right code
@@ -60,19 +73,11 @@ class Batch:
         """True where the turn ends or is cut."""
         return self.terminated | self.truncated
 
-    def map(self, convert: Callable[[Any], Any]) -> "Batch":
-        """Return a batch with each array converted, such as `batch.map(torch.as_tensor)`."""
-        return replace(self, **{name: convert(array) for name, array in self._arrays().items()})
-
     def column(self, number: int) -> "Batch":
         """Return one stream of the batch, as arrays [T] with a number as the last value."""
         of_streams = replace(self, support=None)
         column = of_streams.map(lambda array: array[number] if array.ndim == 1 else array[:, number])
         return replace(column, support=self.support)
-
-    def _arrays(self) -> dict[str, NDArray[Any]]:
-        present = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in present.items() if isinstance(value, np.ndarray)}
 
 
 def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) -> FloatArray:
@@ -92,11 +97,11 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
     try:
         answer = function(given)
     except Exception as error:
-        present = ", ".join(batch._arrays())
+        present = ", ".join(batch.arrays())
         raise TypeError(
             f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 90)}"
         ) from error
-    for field, array in batch._arrays().items():
+    for field, array in batch.arrays().items():
         if not np.array_equal(array, getattr(given, field), equal_nan=array.dtype.kind == "f"):
             raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
     if isinstance(answer, tuple | dict) or answer is None:

@@ -1,7 +1,7 @@
 """What a check gives to a loss under test, and how the gradient of the loss is read."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -9,12 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
+from stb_gym.check.batches import Arrays
 from stb_gym.checks import check_choice
 from stb_gym.messages import quoted, reason
 
 
 @dataclass(frozen=True)
-class LossBatch:
+class LossBatch(Arrays):
     """Steps of turns, as a loss sees them.
 
     Arrays are [T], or [N, L] in the padded layout: N turns of at most L steps. Those of actions have another axis.
@@ -60,15 +61,6 @@ class LossBatch:
     dual_clip: float = 3.0
     entropy_weight: float = 0.0
     temperature: float = 1.0
-
-    def map(self, convert: Callable[[Any], Any]) -> "LossBatch":
-        """Return a batch with each array converted, such as `batch.map(numpy.asarray)`."""
-        return replace(self, **{name: convert(array) for name, array in self.arrays().items()})
-
-    def arrays(self) -> dict[str, Any]:
-        """Return the arrays by name."""
-        present = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in present.items() if hasattr(value, "shape")}
 
 
 def gradients(

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from stb_gym.messages import in_lines
+from stb_gym.messages import in_lines, shortened
 
 WIDTH = 100  # characters of a line of a report
 
@@ -43,6 +43,9 @@ class CheckResult:
         likely: faults that look like this, most likely first; () if the check passed.
         remedy: what to do; "" if the check passed.
         versions: the versions of the libraries that took part, such as {"stable-baselines3": "2.9.0"}.
+
+    Raises:
+        ValueError: if no case was run, as that would look like a check that passed.
     """
 
     id: str
@@ -50,6 +53,11 @@ class CheckResult:
     likely: tuple[str, ...] = ()
     remedy: str = ""
     versions: dict[str, str] | None = None
+
+    def __post_init__(self) -> None:
+        if all(case.skipped for case in self.cases):
+            reasons = "; ".join(f"{case.name}: {case.skipped}" for case in self.cases) or "there is no case"
+            raise ValueError(f"the check of {self.id} ran nothing: {shortened(reasons)}")
 
     @property
     def passed(self) -> bool:

@@ -272,3 +272,24 @@ def test_a_report_says_what_is_wrong_and_where():
 
 def test_a_value_that_is_not_a_number_fails():
     assert not check.returns(lambda batch: np.full(batch.reward.shape, np.nan))
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"),
+    [
+        (lambda: check.advantages(loop, lam=[]), "advantages ran nothing: there is no case"),
+        (lambda: check.returns(loop, discount=[]), "returns ran nothing: there is no case"),
+        (lambda: check.agent(untrained, rungs=[]), "agent ran nothing: there is no case"),
+        (
+            lambda: check.agent(untrained, rungs=["masks in play"]),
+            "agent ran nothing: masks in play: .* takes no masks",
+        ),
+    ],
+)
+def test_a_check_that_runs_nothing_does_not_pass(run, reason):
+    with pytest.raises(ValueError, match=f"the check of {reason}"):
+        run()
+
+
+def untrained(env):
+    return lambda observations: observations[:, 0].astype(int)
