@@ -303,7 +303,7 @@ class Comparison:
         kinds = truth.kind[self._step]
         wrong = self._valid & (kinds != STEP)
         present = Counter(kinds[wrong].tolist()).most_common()
-        where = f"row {self._row(wrong.argmax())} is the first that is none"
+        where = f"row {self._row(wrong.argmax())} is the first that is no step"
         self._add("each row is a step", wrong.sum(), where, *(NO_STEPS[kind] for kind, _ in present))
         if not (self.faults or truth.columns["done"][self.taken].any()):
             raise ValueError("collect must store some hundred steps: no episode ended in those that it returned")
