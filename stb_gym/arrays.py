@@ -11,6 +11,7 @@ T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]
 INTEGER = (int, np.integer)  # for isinstance
+NUMBER = (*INTEGER, float, np.floating)
 
 
 def freeze(values: T) -> T:

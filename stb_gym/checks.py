@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.arrays import INTEGER
+from stb_gym.arrays import INTEGER, NUMBER
 from stb_gym.messages import LONGEST_MESSAGE, quoted
 
 
@@ -21,6 +21,12 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise a ValueError unless `value` is an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, INTEGER) or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {quoted(value)}")
+
+
+def check_number(name: str, value: Any, low: float, high: float) -> None:
+    """Raise a ValueError unless `value` is a number from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, NUMBER) or not low <= value <= high:
+        raise ValueError(f"{name} must be a number from {low:g} to {high:g}, not {quoted(value)}")
 
 
 def integers(name: str, values: Any, low: int, high: int) -> list[int]:

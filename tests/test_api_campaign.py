@@ -40,6 +40,7 @@ SKIPPED = {
     # Only the library calls them, with its own values.
     *("all_rules", "find_progress", "locate", "make_game", "own_rules", "perfect_score", "rules_of"),
     *("cached_by_rules", "final_scores", "name_of", "observation_high", "observations", "states_of"),
+    *("CheckResult", "GradientResult"),
 }
 UNCHECKED = (TurnTables, Words)  # their methods do not check arguments, so that errors inside them are visible
 VALUES = [
@@ -89,7 +90,11 @@ def callables(pool):
         named |= {"pettingzoo.env": stb_gym.pettingzoo.env, "pettingzoo.RoundAECEnv": stb_gym.pettingzoo.RoundAECEnv}
     named |= {f"games.{name}": getattr(stb_gym.games, name) for name in stb_gym.games.__all__}
     found = {name: each for name, each in named.items() if inspect.isroutine(each) or inspect.isclass(each)}
-    found = {name: each for name, each in found.items() if not inspect.isabstract(each)}
+    found = {
+        name: each
+        for name, each in found.items()
+        if not (inspect.isabstract(each) or getattr(each, "_is_protocol", False))
+    }
     for each in pool:
         for name, method in [] if isinstance(each, UNCHECKED) else inspect.getmembers(type(each), callable):
             is_ours = str(getattr(method, "__module__", "")).startswith("stb_gym")

@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from stb_gym.arrays import FloatArray
-from stb_gym.messages import quoted, reason
+from stb_gym.messages import quoted, reason, shortened
 
 
 @dataclass(frozen=True)
@@ -92,14 +92,14 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
         TypeError: if the code fails on a batch, or returns no array of numbers.
         ValueError: if the answer has another shape, or the code changed the batch.
     """
-    name = getattr(function, "__name__", type(function).__name__)
+    name = shortened(getattr(function, "__name__", type(function).__name__), 40)
     given = batch.map(np.copy)
     try:
         answer = function(given)
     except Exception as error:
         present = ", ".join(batch.arrays())
         raise TypeError(
-            f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 90)}"
+            f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 60)}"
         ) from error
     for field, array in batch.arrays().items():
         if not np.array_equal(array, getattr(given, field), equal_nan=array.dtype.kind == "f"):

@@ -14,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from stb_gym.arguments import checked
 from stb_gym.check.recording import LATE, RESET, SCALE, STEP, UNKNOWN, Array, Call, RecordedEnv, Truth
 from stb_gym.check.results import Case, CheckResult
-from stb_gym.checks import check_integer, check_names
+from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.measure.tensors import as_array
 from stb_gym.messages import quoted, reason
 
@@ -206,6 +206,8 @@ def rollout(
         True
     """
     check_integer("limit", limit, 2, 1000)
+    if autoreset is not None:
+        check_choice("autoreset", autoreset, [mode.value for mode in AutoresetMode])
     mode = AutoresetMode(autoreset) if autoreset else None
     if num_envs is None:
         mode = None

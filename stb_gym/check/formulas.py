@@ -14,7 +14,7 @@ from stb_gym.check import faults
 from stb_gym.check.batches import Batch, ask
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.trajectories import Steps, random_process, streams, turns
-from stb_gym.checks import check_choice, check_integer
+from stb_gym.checks import check_choice, check_integer, check_number
 from stb_gym.games import ShutTheBox
 
 GAME = ShutTheBox(tiles=4, dice=1, faces=4)  # 158 turns; few enough throws to enumerate streams of several turns
@@ -102,12 +102,14 @@ def advantages(
     check_choice("kind", kind, ADVANTAGES)
     check_integer("num_steps", num_steps, 1, 100)
     lams = (1.0,) if kind == "n-step" else tuple(lam)
+    for each in lams:
+        check_number("each lam", each, 0, 1)
 
     def situations() -> Iterator[Situation]:
         for name, steps in _situations(discount, layout, truncation):
             for each in lams:
                 yield _with_critic(
-                    kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, each, num_steps
+                    kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, float(each), num_steps
                 )
 
     wrong = faults.faults_of_advantages(kind)
@@ -224,9 +226,8 @@ def _situations(
     """Yield the steps of all situations, and what is special about them in words."""
     check_choice("layout", layout, LAYOUTS)
     for discount in discounts:
-        if not 0 < discount <= 1:
-            raise ValueError(f"a discount is more than 0 and at most 1, not {discount}")
-        for name, steps in _enumerated(discount, ALONE if layout == "T" else LENGTH):
+        check_number("each discount", discount, 0.01, 1)
+        for name, steps in _enumerated(float(discount), ALONE if layout == "T" else LENGTH):
             if (in_streams or not name.startswith("streams")) and (truncation or not name.endswith("time limit")):
                 yield f"{name}, discount {discount:g}", steps
 

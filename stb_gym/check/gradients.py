@@ -18,7 +18,7 @@ from stb_gym.arrays import FloatArray
 from stb_gym.check import estimators
 from stb_gym.check.results import WIDTH, Case, CheckResult
 from stb_gym.check.sampled_turns import Turns, TurnSampler
-from stb_gym.checks import check_integer
+from stb_gym.checks import check_integer, check_number
 from stb_gym.measure import RegretMeter, policy_gradient
 from stb_gym.measure.diagnosis import flat_gradient, probability_gradient
 from stb_gym.measure.tensors import is_module
@@ -260,8 +260,7 @@ def gradient(
     check_integer("seed", seed, 0, 2**63 - 1)
     if turns % group_size:
         raise ValueError(f"turns must be a multiple of group_size {group_size}, not {turns}")
-    if not 0.5 <= confidence < 1:
-        raise ValueError(f"confidence must be at least 0.5 and less than 1, not {confidence}")
+    check_number("confidence", confidence, 0.5, 1 - 1e-9)
     tested = _Policy(meter, agent, masked)
     size = len(tested.exact)
     if not tested.exact.any():

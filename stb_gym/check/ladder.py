@@ -9,7 +9,6 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
-from inspect import signature
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -21,7 +20,7 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import check_integer, check_names
-from stb_gym.measure.agents import Batch, player_of
+from stb_gym.measure.agents import Batch, arguments_of, player_of
 from stb_gym.measure.tensors import Masks
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.tracking import tracked
@@ -423,7 +422,7 @@ def _climb(
     versions: dict[str, str],
 ) -> Case:
     """Train an agent on a rung and measure it; add the versions of its libraries to `versions`."""
-    accepted = signature(make_agent).parameters
+    accepted = arguments_of(make_agent)
     if rung.name == "discount" and "discount" not in accepted:
         return Case(rung.name, skipped="make_agent has no argument `discount`")
     illegal: list[str] = []

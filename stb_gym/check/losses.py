@@ -20,7 +20,7 @@ from stb_gym.check.loss_batches import LossBatch, gradients
 from stb_gym.check.loss_faults import Loss
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.trajectories import Steps, random_process, turns
-from stb_gym.checks import check_choice
+from stb_gym.checks import check_choice, check_number
 
 RATIOS = (0.5, 0.95, 1.05, 1.5, 5.0)  # every clip range from 0.06 to 0.4 separates them, and dual clip below 5
 UNIT = 0.01  # of rewards: even wrong targets are less than 1 away from values, where Huber losses are squares
@@ -157,8 +157,8 @@ def policy_loss(
         ('the sign is wrong',)
     """
     check_choice("kind", kind, list(loss_faults.OBJECTIVES))
-    if not 0 < temperature < np.inf:
-        raise ValueError(f"a temperature is more than 0, not {temperature}")
+    check_number("entropy_weight", entropy_weight, -1e6, 1e6)
+    check_number("temperature", temperature, 1e-6, 1e6)
     draws = np.random.default_rng(0)
     process = random_process(GAME, 1.0, seed=0)
     tables = process.tables

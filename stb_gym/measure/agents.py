@@ -123,7 +123,7 @@ def player_of(
         return _player_of_model(agent, view, deterministic, masked, at_play)
     if is_module(agent):
         return ModulePlayer(view.game, bool(masked), agent, deterministic, masked is not None)
-    takes_turns = "turns" in _arguments(agent)
+    takes_turns = "turns" in arguments_of(agent)
     if takes_turns and not at_play:
         raise ValueError(MEMORY)
     receives_masks = has_mask_argument(agent)
@@ -151,7 +151,7 @@ class FunctionPlayer(Player):
         return self.function(batch.observations, *([batch.masks] if self.masked else []), **named)
 
 
-def _arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
+def arguments_of(function: Callable[..., Any]) -> dict[str, Parameter]:
     """Return the arguments of a function by name, without those of `*args` and `**kwargs`."""
     try:
         arguments = signature(function).parameters
@@ -163,7 +163,7 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Parameter]:
 
 def has_mask_argument(function: Callable[..., Any]) -> bool:
     """Return whether the second positional argument has no default or has "mask" in its name."""
-    positional = [each for each in _arguments(function).values() if each.kind != Parameter.KEYWORD_ONLY]
+    positional = [each for each in arguments_of(function).values() if each.kind != Parameter.KEYWORD_ONLY]
     second = [argument for argument in positional if argument.name != "turns"][1:2]
     return any(argument.default is Parameter.empty or "mask" in argument.name for argument in second)
 

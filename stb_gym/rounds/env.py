@@ -157,6 +157,7 @@ class RoundBase:
         """Return the state of the turn of an observation [O + 3], or the states [B] of a batch."""
         return self.turn.find_states(np.atleast_1d(observation)[..., :-3])
 
+    @checked
     def afterstates(self, observations: Observation | None = None) -> tuple[IntArray, IntArray, Observation]:
         """Return what every legal move leads to, as `TurnEnv.afterstates`, with the scores so far before the dice."""
         if observations is None:

@@ -53,7 +53,7 @@ class AfterstateScorePolicy:
         """
         progress = np.asarray(progress)
         fault = f"score must give a finite number for each of {progress.size} afterstates"
-        return finite_numbers(self.score(progress, dice), progress.shape, fault)
+        return finite_numbers(self.score(progress, np.asarray(dice)), progress.shape, fault)
 
     def probabilities(self, moves: Sequence[Move]) -> FloatArray:
         """Return [M] the probability of each move of a state."""

@@ -251,7 +251,7 @@ def test_wrong_functions_are_refused_in_one_line(mistake):
 def test_wrong_arguments_are_refused():
     with pytest.raises(ValueError, match=r"unknown kind 'gea': .*; did you mean gae\?"):
         check.advantages(loop, kind="gea")
-    with pytest.raises(ValueError, match="a discount is more than 0 and at most 1, not"):
+    with pytest.raises(ValueError, match=r"each discount must be a number from 0\.01 to 1, not"):
         check.returns(loop, discount=[1.5])
     with pytest.raises(ValueError, match="num_steps must be an integer from 1 to 100, not 0"):
         check.q_targets(loop, num_steps=0)

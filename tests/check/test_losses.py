@@ -495,7 +495,7 @@ def changes_its_batch(logits, batch):
         (lambda logits, batch: ppo(logits, batch).item(), {}, "not float"),
         (ratios, {}, r"not shape \(\d+,\): take its mean or sum"),
         (lambda logits: 1, {}, "raised TypeError"),
-        (ppo, {"temperature": 0}, "a temperature is more than 0"),
+        (ppo, {"temperature": 0}, "temperature must be a number from 1e-06"),
         (ppo, {"kind": "PPO"}, "unknown kind"),
         (ppo, {"layout": "TB"}, "unknown layout"),
         (ppo, {"framework": "numpy"}, "unknown framework"),
