@@ -290,7 +290,7 @@ def test_wrong_answers_are_refused(collect, message):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"autoreset": "Never"}, "'Never' is not a valid AutoresetMode"),
+        ({"autoreset": "Never"}, "unknown autoreset 'Never'"),
         ({"num_envs": 0}, "num_envs must be an integer from 1"),
         ({"limit": 1}, "limit must be an integer from 2"),
         ({"policy": lambda observation, mask: observation}, "must return probabilities"),
