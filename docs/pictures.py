@@ -39,9 +39,9 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
         for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
             drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
             if not drawn.empty:
-                axes.plot(drawn["steps"], drawn["mean"], color=colour, linestyle=dashes)
+                axes.plot(drawn["steps"], drawn["median"], color=colour, linestyle=dashes)
                 axes.fill_between(drawn["steps"], drawn["low"], drawn["high"], color=colour, alpha=0.2, linewidth=0)
-                ends[name] = (drawn["steps"].iloc[-1], drawn["mean"].iloc[-1], colour)
+                ends[name] = (drawn["steps"].iloc[-1], drawn["median"].iloc[-1], colour)
         ink = rcParams["text.color"]
         for name, value in lines.items():
             drawn_at = max(value, LEAST)

@@ -12,25 +12,24 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from agents.registry import LEARNERS
+from docs import exact8
 from docs.pictures import draw, draw_curves
 from docs.written import markdown
-from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, estimators, language_model
+from training.experiments.hardness import KEY as HARDNESS_KEY
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
 from training.results import (
     TrainingTask,
-    bootstrap_interval,
     by_agent,
     by_task,
     curve_over_seeds,
-    interquartile_mean,
     read_measurements,
     read_numbers,
 )
-from training.suite import score, sweep, tasks
+from training.seeds import interval
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
@@ -74,15 +73,15 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 def table(task: TrainingTask, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row per algorithm, a column per number of steps.
 
-    A cell also has the interquartile mean of the minutes of a training. Rows are sorted by the column with the most
+    A cell also has the median of the minutes of a training. Rows are sorted by the column with the most
     entries, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     cells, means = {}, {}
     for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
-        minutes = interquartile_mean(runs["seconds"].to_numpy(float)) / 60
+        minutes = runs["seconds"].median() / 60
         cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
-        means[algorithm, budget] = interquartile_mean(runs[task.metric].to_numpy(float))
+        means[algorithm, budget] = runs[task.metric].median()
     usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
     names = sorted(ends["algorithm"].unique(), key=lambda name: means.get((name, usual), np.inf))
     budgets = sorted(ends["budget"].unique())
@@ -121,60 +120,6 @@ def departures_table(results: pd.DataFrame) -> str:
     cells = cells.loc[:, (cells.drop("none", level="change") != "").any()]
     rows = ([f"`{learner}`", change, *row] for (learner, change), row in cells.iterrows())
     return markdown(["learner", "change", *cells], rows, left=2)
-
-
-def exact8_numbers(results: pd.DataFrame) -> dict[tuple[str, str], pd.DataFrame]:
-    """Return the results by agent and budget, the best number first; the greedy step counts as an agent."""
-    shares = {name: hardness(task.game, task.objective).shares[0] for name, task in tasks.TASKS.items()}
-    greedy_step = pd.DataFrame({"task": [*shares], "score": [*shares.values()]})
-    of_agents = dict(iter(results.groupby(["agent", "budget"])))
-    of_agents |= {("greedy-step", budget): greedy_step for budget in tasks.BUDGETS}
-    return dict(sorted(of_agents.items(), key=lambda each: score.number(each[1])))
-
-
-def exact8_table(of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> str:
-    """Return the numbers of agents and their intervals as Markdown, ranked by the small budget.
-
-    The greedy step has no interval.
-    """
-    cells = {}
-    for (agent, budget), found in of_agents.items():
-        middle, low, high = (f"{value:.2f}" for value in score.number(found))
-        cells[agent, budget] = middle
-        if agent != "greedy-step":
-            cells[agent, budget] += f"<br><small>{low} to {high}{few_seeds(found['seed'].nunique())}</small>"
-    agents = [agent for agent, budget in of_agents if budget == "200k"]
-    rows = [
-        [str(rank), *(cells.get((agent, each), "") for each in tasks.BUDGETS), f"`{agent}`"]
-        for rank, agent in enumerate(agents, 1)
-    ]
-    return markdown(["rank", "0.2M steps", "1M steps", "agent"], rows, left=4)
-
-
-def draw_scores(path: Path, of_agents: Mapping[tuple[str, str], pd.DataFrame]) -> None:
-    """Draw the scores of agents with the small budget as a coloured table.
-
-    A score is 10 to the power of the interquartile mean of log10(score).
-    """
-    agents = [agent for agent, budget in of_agents if budget == "200k"]
-    means = np.array(
-        [
-            [float(interquartile_mean(values)) for values in score.log_scores(of_agents[agent, "200k"]).values()]
-            for agent in agents
-        ]
-    )
-    names = [name.replace("-unmasked", "\nunmasked").replace("-shut", "\nshut") for name in tasks.TASKS]
-
-    def fill(figure: Figure) -> None:
-        axes = figure.add_subplot()
-        axes.imshow(means, cmap="RdYlGn_r", vmin=-4, vmax=0, alpha=0.4, aspect="auto")
-        for (row, column), mean in np.ndenumerate(means):
-            axes.text(column, row, f"{rounded(100 * 10**mean)}%", ha="center", va="center", fontsize=8)
-        axes.set_xticks(range(len(names)), names, fontsize=8)
-        axes.set_yticks(range(len(agents)), agents, fontsize=8)
-        axes.xaxis.tick_top()
-
-    draw(path, (9, 0.6 + 0.42 * len(agents)), fill)
 
 
 def correlations_table(found: pd.DataFrame) -> str:
@@ -282,14 +227,11 @@ def models_table(results: pd.DataFrame) -> str:
 
 
 def cell(regrets: "pd.Series[float]", after: str = "") -> str:
-    """Return the interquartile mean of regrets and, in small letters, its 95% interval, followed by `after`.
-
-    The interval of fewer than SEEDS regrets is their range.
-    """
+    """Return the median of regrets and, in small letters, its interval, followed by `after`."""
     values = regrets.to_numpy(float)
-    low, high = bootstrap_interval(values)
+    low, high = interval(values)
     between = f"{rounded(low)} to {rounded(high)}{few_seeds(len(values))}"
-    return f"{rounded(interquartile_mean(values))}<br><small>{between}{after}</small>"
+    return f"{rounded(np.median(values))}<br><small>{between}{after}</small>"
 
 
 def few_seeds(number: int) -> str:
@@ -319,17 +261,12 @@ def tables() -> dict[str, str]:
 
 def tables_of_solved_tasks() -> dict[str, str]:
     """Return the tables of exact-8 and of the study of hardness, by the heading above each; both solve their tasks."""
-    studied = read_numbers(RESULTS.with_name("hardness.csv.gz"), sweep.KEY)
+    studied = read_numbers(RESULTS.with_name("hardness.csv.gz"), HARDNESS_KEY)
     return {
-        "Results": exact8_table(read_exact8()),
+        "Results": exact8.table(exact8.read_grades()),
         "Rank correlations within families": correlations_table(within_families(studied)),
         "Rank correlations over all tasks": correlations_table(correlations(studied)),
     }
-
-
-def read_exact8() -> dict[tuple[str, str], pd.DataFrame]:
-    """Return the results of exact-8, see `exact8_numbers`."""
-    return exact8_numbers(read_numbers(RESULTS.parent / "exact8" / "results.csv.gz", sweep.KEY))
 
 
 def read_diagnoses() -> pd.DataFrame:
@@ -369,7 +306,7 @@ def write_curves(path: Path) -> None:
 if __name__ == "__main__":
     draw_nine_tiles(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
-    draw_scores(DOCS / "exact8.png", read_exact8())
+    exact8.draw_scores(DOCS / "exact8.png", exact8.read_grades())
     found = tables() | tables_of_solved_tasks()
     for page in PAGES:
         write_text(page, with_tables(page.read_text(), found))

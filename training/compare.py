@@ -20,15 +20,8 @@ from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
 from training.report import costliest, curves_of, table_of, train_command, write_page
-from training.results import (
-    TrainingTask,
-    bootstrap_interval,
-    by_agent,
-    by_task,
-    interquartile_mean,
-    read_measurements,
-    save_results,
-)
+from training.results import TrainingTask, by_agent, by_task, read_measurements, save_results
+from training.seeds import interval
 
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:
@@ -70,8 +63,8 @@ def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[
         measurements: those of its runs.
 
     Returns:
-        Rows with the entries agent, steps, seeds, command, and interquartile means over seeds: the metric of the task
-        (low and high are the ends of its interval), seconds, agreement_by_visits and illegal_mass. Entries that are not
+        Rows with the entries agent, steps, seeds, command, and medians over seeds: the metric of the task (low and
+        high are the ends of its interval), seconds, agreement_by_visits and illegal_mass. Entries that are not
         known are missing.
     """
     columns = ["seconds", task.metric]
@@ -81,9 +74,9 @@ def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[
     for name, runs in by_agent(measurements).items():
         last = runs.sort_values("steps").groupby("seed").last()
         row = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
-        row |= dict(zip(columns, interquartile_mean(last[columns].to_numpy(float)).tolist(), strict=True))
+        row |= dict(zip(columns, last[columns].median(), strict=True))
         if len(last) > 1:
-            row["low"], row["high"] = bootstrap_interval(last[task.metric].to_numpy(float)).tolist()
+            row["low"], row["high"] = interval(last[task.metric].to_numpy(float)).tolist()
         rows.append(row | {"command": train_command(task, last.iloc[0], last.index)})
     if task.metric == "regret":
         for name, evaluation in baselines(task).items():

@@ -122,7 +122,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
         "steps": ("steps", ",d"),
         "seconds": ("processor seconds", ",.0f"),
         task.metric: (task.heading, rounded),
-        "low": ("95% interval: from", rounded),
+        "low": ("interval of the median: from", rounded),
         "high": ("to", rounded),
         "agreement_by_visits": ("moves optimal", ".2%"),
         "illegal_mass": ("illegal ends", ".2%"),

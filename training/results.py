@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 
-from agents.common import FloatArray
 from agents.presets import STANDARD, game_and_objective, is_close, task_name
 from stb_gym.console import say
 from stb_gym.files import from_json, read_bytes, reading, write_aside
 from stb_gym.games import Game
 from stb_gym.solver import Objective, objective_of
 from training.run import Run
+from training.seeds import interval
 
 TASK = ["env", "arguments", "opponents", "players"]
 AGENT = ["algorithm", "variant", "settings", "budget"]
@@ -29,9 +29,6 @@ CONFIGURATION = [*TASK, *AGENT, "seed"]
 TYPES = dict.fromkeys([*TASK, *AGENT], str) | {"budget": int, "seed": int, "steps": int, "seconds": float}
 METRICS = {"regret": float, "gain": float}
 NEVER_UPDATED = "made no update: the policy that is measured is the one that it began with"
-
-DRAWS = 2000  # of the bootstrap
-LEVELS = (0.025, 0.975)  # of the ends of an interval
 
 
 @dataclass(frozen=True)
@@ -206,27 +203,6 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return agents
 
 
-# Statistics over seeds: Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021
-
-
-def interquartile_mean(values: FloatArray) -> FloatArray:
-    """Return [...] the mean over the first axis of [R, ...] without the lowest and the highest quarter."""
-    cut = len(values) // 4
-    return np.sort(values, axis=0)[cut : len(values) - cut].mean(axis=0)
-
-
-def bootstrap_interval(values: FloatArray) -> FloatArray:
-    """Return [2, ...] the ends of the 95 % bootstrap interval of the interquartile mean of R seeds.
-
-    The random numbers are the same in every call.
-
-    Args:
-        values: [R, ...] one value for each seed.
-    """
-    seeds = np.random.default_rng(0).integers(len(values), size=(len(values), DRAWS))
-    return np.quantile(interquartile_mean(values[seeds]), LEVELS, axis=0)
-
-
 def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
     """Return the learning curve of an agent, as far as all its seeds come.
 
@@ -234,15 +210,15 @@ def curve_over_seeds(runs: pd.DataFrame, metric: str) -> pd.DataFrame:
 
     Args:
         runs: the measurements of all its seeds.
-        metric: the column to average.
+        metric: the column to summarise.
 
     Returns:
-        A row per measurement, with the columns steps, seconds, mean, low and high (the ends of its interval). Seconds
-        and mean are interquartile means.
+        A row per measurement, with the columns steps, seconds, median, low and high (the ends of the median's
+        interval). Seconds are medians, too.
     """
     by_seed = runs.pivot(index="steps", columns="seed", values=["seconds", metric])
     by_seed = by_seed.interpolate("index", limit_area="inside").dropna()
     seconds, values = (by_seed[column].to_numpy().T for column in ("seconds", metric))
-    low, high = bootstrap_interval(values)
-    columns = {"seconds": interquartile_mean(seconds), "mean": interquartile_mean(values), "low": low, "high": high}
+    low, high = interval(values)
+    columns = {"seconds": np.median(seconds, axis=0), "median": np.median(values, axis=0), "low": low, "high": high}
     return pd.DataFrame({"steps": by_seed.index, **columns})

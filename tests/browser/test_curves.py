@@ -102,7 +102,7 @@ def test_ticks_stand_where_their_values_are(reader, scale):
     button(page, "q-learning").focus()
     ticks, place_of = axis(page, ".tick:has([text-anchor=end])", "y1", np.log10 if scale == "log" else float)
     assert len(ticks) >= 3
-    value = page.evaluate("JSON.parse(data.textContent)")["ShutTheBox-v0-tiles-5"]["agents"][0]["mean"][-1]
+    value = page.evaluate("JSON.parse(data.textContent)")["ShutTheBox-v0-tiles-5"]["agents"][0]["median"][-1]
     assert float(page.locator(".dot").get_attribute("cy")) == pytest.approx(place_of(value), abs=0.5)
 
 

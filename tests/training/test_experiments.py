@@ -48,8 +48,8 @@ def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypa
 def test_a_picture_shows_every_curve_with_its_interval_and_its_name(tmp_path, drawn):
     steps = [0, 40_000, 1_000_000]
     curves = {
-        "one": pd.DataFrame({"steps": steps, "mean": [5, 0.5, 0.05], "low": [4, 0.4, 0.02], "high": [6, 0.9, 0.08]}),
-        "other": pd.DataFrame({"steps": steps, "mean": [5, 1, 0], "low": [5, 1, 0], "high": [5, 1, 0]}),
+        "one": pd.DataFrame({"steps": steps, "median": [5, 0.5, 0.05], "low": [4, 0.4, 0.02], "high": [6, 0.9, 0.08]}),
+        "other": pd.DataFrame({"steps": steps, "median": [5, 1, 0], "low": [5, 1, 0], "high": [5, 1, 0]}),
     }
     pictures.draw_curves(tmp_path / "some.png", curves, {"random": 9.0}, "regret")
     assert {*drawn} == {"some.png", "some-dark.png"}
@@ -75,7 +75,6 @@ def test_names_that_would_overlap_are_moved_apart():
 
 
 def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(tmp_path, monkeypatch):
-    monkeypatch.setattr("training.results.DRAWS", 10)
     monkeypatch.setattr(results, "HEADINGS", {name: results.HEADINGS[name] for name in ("nine-tiles", "the-300")})
     results.write_curves(tmp_path / "curves.html")
     tasks = curves_on(tmp_path / "curves.html")

@@ -1,34 +1,38 @@
-"""Test the protocol exact-8: its tasks, resumption, and the number of a scripted agent in closed form."""
+"""Test the protocol exact-8: its tasks, its budget, its entries, and the number of a scripted agent in closed form."""
 
 import runpy
 import sys
 from math import log10
+from statistics import mean
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
 import pytest
-from PIL import Image
 
-from agents.presets import configure
-from stb_gym import evaluate, strategy
+from stb_gym import evaluate, solve, strategy
+from stb_gym.solver import compile_game
 from training.commands import run_command
-from training.results import read_numbers, save_results
-from training.run import measure
+from training.results import TrainingTask
+from training.suite import entries, tasks
 from training.suite.__main__ import suite
-from training.suite.score import number
-from training.suite.sweep import KEY, train
-from training.suite.tasks import BOX, BUDGETS, DICE, TASKS, SuiteTask
+from training.suite.environment import TaskEnv
+from training.suite.score import half_width, number
+from training.suite.sweep import train
+from training.suite.tasks import BOX, BUDGETS, DEVELOPMENT_TASKS, DICE, KINDS, drawn
 
 pytestmark = pytest.mark.slow
 MAKERS = "tests.training.test_suite"
-
-SMALL = {
-    "box": SuiteTask(BOX, {"tiles": 4}),
-    "box-unmasked": SuiteTask(BOX, {"tiles": 4}, masked=False),
-    "shut": SuiteTask(BOX, {"tiles": 5, "objective": "shut"}),
-    "dice": SuiteTask(DICE, {"dice": 3}),
-}
+SMALL = dict(
+    zip(
+        KINDS,
+        [TrainingTask(BOX, {"tiles": count}) for count in (4, 5)]
+        + [TrainingTask(BOX, {"tiles": count, "objective": "at-most:2"}) for count in (4, 5)]
+        + [TrainingTask(DICE, {"dice": count}) for count in (2, 3)]
+        + [TrainingTask(DICE, {"dice": count, "objective": "at-most:3"}) for count in (2, 3)],
+        strict=True,
+    )
+)
 
 
 class Lowest:
@@ -60,31 +64,27 @@ def run(tmp_path, monkeypatch):
     monkeypatch.setattr(Lowest, "learnt", [])
 
     def run(agent="make_lowest", *words):
-        with patch.dict(TASKS, SMALL, clear=True):
+        with patch.dict(DEVELOPMENT_TASKS, SMALL, clear=True):
             name = f"{MAKERS}:{agent}"
             return run_command("training.suite", suite, [name, "--out", str(tmp_path), *words])
 
     return run
 
 
-def scores_of_lowest():
-    """Return the scores of `Lowest`, each from the regrets of its policy and of random play."""
-    scores = []
-    for task in SMALL.values():
-        random = evaluate(task.game, strategy(task.game, "random"), task.objective)
-        policy = random.tables.legal.argmax(axis=1) if task.masked else np.zeros(random.tables.num_states, int)
-        scores.append(evaluate(task.game, policy, task.objective, "end").regret / random.regret)
-    return scores
+def score_of_lowest(task, masked):
+    random = evaluate(task.game, strategy(task.game, "random"), task.objective)
+    policy = random.tables.legal.argmax(axis=1) if masked else np.zeros(random.tables.num_states, int)
+    return max(evaluate(task.game, policy, task.objective, "end").regret / random.regret, 1e-6)
 
 
-def test_the_number_of_a_scripted_agent_is_known(run, tmp_path, capsys):
-    assert run() == 0
-    expected = sorted(map(log10, scores_of_lowest()))
-    known = sum(expected[1:3]) / 2  # five equal seeds for each of four tasks: the middle half are two tasks
-    assert f"exact-8 at 200k steps, 5 seeds: {known:.3f} ({known:.3f} to {known:.3f})" in capsys.readouterr().out
-    assert Lowest.learnt == [200_000] * 20
-    with Image.open(next(tmp_path.glob("*.png"))) as picture:
-        assert len(picture.convert("RGB").getcolors(2**24)) > 20
+@pytest.mark.parametrize("track", ["masks", "observations"])
+def test_the_number_of_a_scripted_agent_is_known(run, capsys, track):
+    assert run("make_lowest", "--track", track) == 0
+    expected = [log10(score_of_lowest(task, track == "masks")) for task in SMALL.values()]
+    said = capsys.readouterr().out
+    assert f" has {mean(expected):.2f} ({mean(expected):.2f} to {mean(expected):.2f})" in said
+    assert f"with {max(expected):.2f}." in said
+    assert Lowest.learnt == [200_000] * 80
 
 
 def test_the_package_is_a_command(monkeypatch, capsys):
@@ -95,45 +95,52 @@ def test_the_package_is_a_command(monkeypatch, capsys):
     assert "--budgets" in capsys.readouterr().out
 
 
-def test_results_are_kept_and_continued(run, tmp_path, monkeypatch):
-    monkeypatch.setattr("training.suite.__main__.draw", lambda *_: None)
+def test_entries_are_kept_and_continued(run, tmp_path):
     assert run("make_lowest", "--seeds", "1") == 0
-    before = read_numbers(tmp_path / "results.csv.gz", KEY)
+    entry = tmp_path / "development" / "masks" / f"{MAKERS}.make_lowest"
+    before = entries.grade(entry, SMALL)
     assert run("make_lowest", "--seeds", "2", "--budgets", "200k,1m") == 0
-    assert sorted(Lowest.learnt) == [200_000] * 8 + [1_000_000] * 8
-    after = read_numbers(tmp_path / "results.csv.gz", KEY)
-    assert after[:4].equals(before)
+    assert sorted(Lowest.learnt) == [200_000] * 16 + [1_000_000] * 16
+    after = entries.grade(entry, SMALL)
+    assert len(after) == 32
+    assert before.merge(after).equals(before)
 
 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         (["make_lowest", "--budgets", "2k"], "unknown budget '2k': allowed are 200k, 1m"),
+        (["make_lowest", "--track", "mask"], "unknown track 'mask': .*; did you mean masks?"),
+        (["make_lowest", "--edition", "0"], "unknown edition '0'"),
         (["nobody"], "no attribute 'nobody'"),
-        (["make_failing", "--seeds", "1"], "4 of 4 trainings failed, the first: "),
-        (["make_failing"], f"{MAKERS}:make_failing box 200k 0: no memory left"),
+        (
+            ["make_failing", "--seeds", "1"],
+            "8 of 8 trainings failed, the first: 200k steps of points, seed 0: no memory",
+        ),
     ],
 )
 def test_errors_and_failures_are_reported(run, capsys, words, message):
     assert run(*words) == 2
-    assert message in capsys.readouterr().err
+    assert message.partition(".*")[0] in capsys.readouterr().err
 
 
-def test_damaged_results_are_refused(run, tmp_path, capsys):
-    file = tmp_path / "results.csv.gz"
-    row = {"agent": "a", "task": "box", "budget": "200k", "seed": 0, "regret": 1.0, "score": np.nan, "seconds": 1.0}
-    save_results(file, pd.DataFrame([row]))
-    for content in (file.read_bytes(), b"agent,task"):
-        file.write_bytes(content)
-        assert run() == 2
-        assert str(file) in capsys.readouterr().err
-        assert file.read_bytes() == content
+def test_damaged_entries_are_refused(run, tmp_path, capsys):
+    assert run("make_lowest", "--seeds", "1") == 0
+    file = next(tmp_path.glob("*/*/*/200k-threes.npz"))
+    file.write_bytes(file.read_bytes()[:-50])
+    content = file.read_bytes()
+    assert run() == 2
+    assert "File is not a zip file" in capsys.readouterr().err
+    assert file.read_bytes() == content
+
+
+# The environment
 
 
 def test_without_masks_all_actions_seem_legal():
-    env = SMALL["box-unmasked"].make()
+    env = TaskEnv(SMALL["points"], "observations", 100)
     _, info = env.reset(seed=0)
-    illegal = int(env.unwrapped.action_masks().argmin())
+    illegal = int(env.env.unwrapped.action_masks().argmin())
     assert info["action_mask"].all()
     assert env.action_masks().all()
     _, _, _, _, info = env.step(illegal)
@@ -143,38 +150,100 @@ def test_without_masks_all_actions_seem_legal():
     envs = env.vector(3)
     _, infos = envs.reset(seed=0)
     assert infos["action_mask"].all()
-    _, _, terminated, _, infos = envs.step(envs.unwrapped.action_masks().argmin(axis=1))
+    _, _, terminated, _, infos = envs.step(envs.env.unwrapped.action_masks().argmin(axis=1))
     assert terminated.all()
     assert infos["action_mask"].all()
     assert infos["final_info"]["action_mask"].all()
 
 
-def test_a_solved_task_counts_as_one_in_a_million():
-    results = pd.DataFrame({"task": list(TASKS), "score": [0.0] * len(TASKS)})
-    assert number(results) == (-6, -6, -6)
-    with pytest.raises(ValueError, match="no result for the task threes"):
-        number(results[results["task"] != "threes"])
+@pytest.mark.parametrize("track", ["afterstates", "masks"])
+def test_only_some_tracks_hand_out_the_rules(track):
+    env = TaskEnv(SMALL["points"], track, 100)
+    envs = env.vector(2)
+    assert (hasattr(envs, "afterstates"), hasattr(env.unwrapped, "game")) == ((track == "afterstates"),) * 2
+
+
+def test_steps_in_all_environments_are_counted():
+    env = TaskEnv(SMALL["points"], "masks", 40)
+    envs = env.vector(20)
+    env.reset(seed=0)
+    envs.reset(seed=0)
+    for _ in range(2):
+        envs.step(np.zeros(20, int))
+    env.step(0)
+    with pytest.raises(RuntimeError, match="the budget of 40 steps is used up"):
+        envs.step(np.zeros(20, int))
+
+
+# The tasks and the number
+
+
+def test_editions_draw_a_task_of_each_kind_that_is_not_for_development():
+    editions = [drawn(f"{commit:040x}") for commit in range(300)]
+    assert drawn(f"{7:040x}") == editions[7]
+    for kind, candidates in KINDS.items():
+        games = [(task.game, task.objective) for task in candidates]
+        assert (DEVELOPMENT_TASKS[kind].game, DEVELOPMENT_TASKS[kind].objective) not in games
+        found = [candidates.index(edition[kind]) for edition in editions]
+        assert {*found} == {*range(len(candidates))}
+    assert max(len(compile_game(task.game).decisions) for task in editions[0].values()) < 12_000
+
+
+def rows_of(scores):
+    """Return rows of grades: scores by kind and seed."""
+    rows = [("200k", kind, seed, score) for kind, given in scores.items() for seed, score in enumerate(given)]
+    return pd.DataFrame(rows, columns=["budget", "kind", "seed", "score"])
+
+
+def test_the_number_is_the_mean_of_logarithms_and_the_worst_task_moves_it():
+    assert number(rows_of({kind: [0.0, 0.0] for kind in KINDS}))[:3] == (-6, -6, -6)
+    good = {kind: [0.01, 0.0001] for kind in KINDS}
+    bad = good | {"points": [10.0, 1000.0]}
+    found = number(rows_of(bad))
+    assert number(rows_of(good)).mean == pytest.approx(-3)
+    assert found.mean == pytest.approx(-3 + 5 / 8)
+    assert (found.worst, found.worst_mean) == ("points", pytest.approx(2))
+    with pytest.raises(ValueError, match=r"the tasks have different numbers of seeds: points 2, .* threes-target 1"):
+        number(rows_of(good | {"threes-target": [0.1]}))
+
+
+@pytest.mark.parametrize("seeds", [5, 10])
+@pytest.mark.parametrize(
+    "noise",
+    [
+        np.random.default_rng(0).normal,
+        lambda size: np.random.default_rng(0).exponential(size=size) - 1,
+        lambda size: np.random.default_rng(0).choice([-1.0, 1.0], size),
+    ],
+    ids=["normal", "exponential", "two values"],
+)
+def test_the_interval_of_the_number_covers_the_mean(noise, seeds):
+    spreads = np.array([0.01, 0.05, 0.1, 0.1, 0.2, 0.3, 0.5, 1.0])[:, None, None]  # wider than those of learners
+    logarithms = spreads * noise(size=(8, seeds, 10_000))
+    assert np.mean(abs(logarithms.mean(axis=(0, 1))) <= half_width(logarithms)) >= 0.93
+
+
+def test_an_entry_that_solves_half_of_the_tasks_knows_the_rules(tmp_path):
+    with patch.dict(tasks.EDITIONS, {"9": "0" * 40}):
+        edition = tasks.tasks_of("9")
+        for name, solved in (("solver", 4), ("learner", 3)):
+            for number_of_kind, (kind, task) in enumerate(edition.items()):
+                optimum = solve(task.game, task.objective)
+                policy = optimum.policy if number_of_kind < solved else strategy(task.game, "worst")
+                entries.add(tmp_path / "9" / "masks" / name, "200k", kind, task.game, 0, policy)
+        assert {*entries.grade_edition(tmp_path, "9")} == {("rules", "solver"), ("masks", "learner")}
 
 
 @pytest.mark.parametrize(
     "algorithm",
     [
         "certainty-equivalence",
-        "sb3-maskable-ppo-tuned",
-        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("afterstates", "sb3-dqn")),
+        *(pytest.param(name, marks=pytest.mark.nightly) for name in ("afterstates", "sb3-dqn", "ppo")),
     ],
 )
-def test_a_learner_of_this_repository_is_trained_as_by_its_command(algorithm):
-    with patch.dict(BUDGETS, {"200k": 256}):
-        regrets = {name: train(SMALL, algorithm, name, "200k", 3)[0] for name in ("box", "box-unmasked", "dice")}
-    config = configure(algorithm, DICE, {"dice": 3}, "200k", seed=3)
-    learner = config.make_learner(config.make_envs())
-    learner.learn(256)
-    assert regrets["dice"] == measure(config, learner).greedy.regret
-    # The others know the moves, or never use masks.
-    assert (regrets["box-unmasked"] != regrets["box"]) == (algorithm == "sb3-maskable-ppo-tuned")
-
-
-def test_tabular_learners_play_randomly_without_tables():
-    _, score, _ = train(TASKS, "q-learning", "sixteen-tiles", "200k", 0)
-    assert score == pytest.approx(1, abs=0.05)
+def test_learners_of_this_repository_stay_within_the_budget(algorithm):
+    track = "observations" if algorithm == "sb3-dqn" else "afterstates"
+    with patch.dict(BUDGETS, {"200k": 20_000}):
+        policy = train(SMALL["points"], "points", track, "200k", algorithm, 0)
+    tables = compile_game(SMALL["points"].game)
+    assert policy.shape == (tables.num_states,)

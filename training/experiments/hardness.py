@@ -5,6 +5,7 @@ rank correlations of each measure of hardness with the scores of each learner.
 """
 
 import sys
+import time
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,10 +13,16 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from stb_gym import hardness
+from stb_gym.solving import solve
 from training.commands import run_command
-from training.suite.sweep import sweep
-from training.suite.tasks import BOX, DICE, SuiteTask
+from training.results import TrainingTask
+from training.study import fill_table
+from training.suite import sweep
+from training.suite.learners import TRACKS_OF_LEARNERS
+from training.suite.tasks import BOX, DICE
 
+KEY = ["agent", "task", "budget", "seed"]
+NUMBERS = ["regret", "score", "seconds"]
 BUDGET = "200k"
 AGENTS = ("certainty-equivalence", "monte-carlo", "q-learning", "afterstates", "fitted-q", "ppo", "dqn")
 BOXES: list[dict[str, Any]] = [
@@ -27,7 +34,7 @@ BOXES: list[dict[str, Any]] = [
 ]
 THREES: list[dict[str, Any]] = [*({"dice": dice} for dice in (3, 4, 5, 6, 7)), {"faces": 4}, {"faces": 8}]
 TASKS = {
-    " ".join(str(word) for pair in arguments.items() for word in pair): SuiteTask(env, arguments)
+    " ".join(str(word) for pair in arguments.items() for word in pair): TrainingTask(env, arguments)
     for env, rules, objectives in ((BOX, BOXES, ("score", "shut")), (DICE, THREES, ("score", "at-most:4")))
     for rule in rules
     for objective in objectives
@@ -74,8 +81,18 @@ def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/hardne
         workers: How many are trained at a time.
         out: The .csv.gz file.
     """
-    for agent in AGENTS:
-        sweep(agent, TASKS, out, [BUDGET], seeds, workers)
+    keys = [(agent, task, BUDGET, seed) for agent in AGENTS for task in TASKS for seed in range(seeds)]
+    fill_table(train, keys, KEY, NUMBERS, out, workers)
+
+
+def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
+    """Train and measure a learner; return its regret, that as a share of random play's, and the seconds."""
+    task = TASKS[name]
+    began = time.process_time()
+    policy = sweep.train(task, name, TRACKS_OF_LEARNERS[agent], budget, agent, seed)
+    seconds = time.process_time() - began
+    found = solve(task.game, task.objective).evaluate(policy, "end")
+    return [found.regret, 1 - found.normalised_score, seconds]
 
 
 if __name__ == "__main__":

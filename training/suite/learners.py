@@ -1,57 +1,64 @@
-"""The learners of `agents` as agents of the protocol, with the same settings on all tasks: their presets by budget."""
+"""The learners of `agents` as agents of the suite, with the same settings on all tasks: those of nine tiles."""
 
 from typing import Any
 
 import numpy as np
 
 from agents.common import Array
-from agents.presets import Config, make_settings, read_preset
+from agents.presets import make_settings, read_preset
 from agents.registry import LEARNERS
+from agents.sb3 import StockLearner
 from stb_gym.arrays import IntArray
-from stb_gym.games import fits
-from training.suite.tasks import BUDGETS, AllLegal, TaskEnv
+from training.suite.environment import TaskEnv
+from training.suite.tasks import BUDGETS
+
+TRACKS_OF_LEARNERS = {
+    "afterstates": "afterstates",
+    "tabular-afterstates": "afterstates",
+    "certainty-equivalence": "afterstates",
+    "monte-carlo": "afterstates",  # these two learn from masks alone, but find states by the tables of the game
+    "q-learning": "afterstates",
+    "ppo": "masks",
+    "dqn": "masks",
+    "fitted-q": "masks",
+    "sb3-maskable-ppo": "masks",
+    "sb3-ppo": "observations",
+    "sb3-a2c": "observations",
+    "sb3-dqn": "observations",
+}
 
 
 class RepositoryAgent:
     """A learner of `agents`.
 
-    Learners of afterstates and tabular ones know the moves, and so choose legal actions where masks are missing, too.
-    Learners that need tables play randomly where the game is too large for them.
-
     Args:
-        algorithm: one of `agents.registry.LEARNERS`.
+        algorithm: a key of `TRACKS_OF_LEARNERS`.
         env: the environment of a task.
         seed: the seed of the training.
     """
 
     def __init__(self, algorithm: str, env: TaskEnv, seed: int):
-        self._algorithm, self._env, self._seed = algorithm, env, seed
+        self._algorithm = algorithm
+        self._env = env
+        self._seed = seed
         self._learner: Any = None
-        self._random = np.random.default_rng(seed)
 
     def learn(self, steps: int) -> None:
-        """Learn for the steps of a budget."""
-        task = self._env.task
-        if LEARNERS[self._algorithm].needs_tables and not fits(task.game):
-            return
+        """Learn for the steps of a budget, with its preset."""
+        learner_class = LEARNERS[self._algorithm]
         variant = next(name for name, number in BUDGETS.items() if number == steps)
         preset = read_preset(self._algorithm, None, variant)
         del preset["steps"]
         settings = make_settings(self._algorithm, preset)
-        config = Config(self._algorithm, task.env, task.arguments, settings, steps, self._seed)
-        envs = config.make_envs()
-        if not task.masked:
-            envs = AllLegal(envs) if hasattr(envs, "num_envs") else self._env
-        self._learner = config.make_learner(envs)
+        is_single = issubclass(learner_class, StockLearner)
+        envs = self._env if is_single else self._env.vector(settings.num_envs)
+        self._learner = learner_class(envs, settings, self._seed)
         self._learner.learn(steps)
 
     def predict(
         self, observations: Array, deterministic: bool = True, action_masks: Any = None
     ) -> tuple[IntArray, None]:
-        """Return the most probable actions [B]."""
-        masks = np.ones((len(observations), self._env.action_space.n), np.bool_)  # type: ignore[attr-defined]
-        if action_masks is not None:
-            masks = np.asarray(action_masks, np.bool_)
-        if self._learner is None:
-            return (masks * self._random.random(masks.shape)).argmax(axis=1), None
-        return self._learner.act(observations, masks), None
+        """Return the best actions [B]."""
+        if action_masks is None:
+            action_masks = np.ones((len(observations), self._env.action_space.n))  # type: ignore[attr-defined]
+        return self._learner.act(observations, np.asarray(action_masks, np.bool_)), None

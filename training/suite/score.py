@@ -1,71 +1,86 @@
-"""The number of an agent, and its results by task as a table and a picture.
+"""The number of an agent, and its results by task as a table.
 
-The score of a training is the regret as a share of random play's: 1 for random play, 0 for perfect play. The number is
-the interquartile mean of log10(score) over tasks and seeds. Regrets differ by factors of thousands between tasks and
-agents, so logarithms keep one task from deciding; the mean of the middle half is not moved by one that fails or is
-solved (Agarwal et al., "Deep reinforcement learning at the edge of the statistical precipice", 2021). Scores below one
-in a million count as one in a million, a convention, so that a solved task has a logarithm.
+The score of a training is its regret as a share of random play's: 1 for random play, 0 for perfect play. The number is
+the mean of log10(score) over seeds and then over tasks, so every task and every seed moves it; the task with the worst
+mean stands beside it. Regrets differ by factors of thousands between tasks and agents, so logarithms keep one task from
+deciding. Scores below one in a million count as one in a million, a convention, so that a solved task has a logarithm.
 """
 
-from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
-from matplotlib.figure import Figure
+from scipy.stats import t as student
 
 from agents.common import FloatArray
 from stb_gym.console import Column, Table
-from stb_gym.files import write_aside
-from training.results import DRAWS, LEVELS, interquartile_mean
-from training.suite.tasks import TASKS
+from training.suite.tasks import KINDS
 
 LEAST = 1e-6
+CONFIDENCE = 0.95
 
 
-def number(results: pd.DataFrame) -> tuple[float, float, float]:
-    """Return the number of an agent with one budget, and the ends of its 95 % bootstrap interval.
+class Number(NamedTuple):
+    """The number of an agent with one budget.
 
-    The bootstrap draws seeds within each task, as tasks are fixed.
+    Attributes:
+        mean: the mean of log10(score).
+        low, high: the ends of its interval.
+        worst: the kind of the task with the worst mean.
+        worst_mean: that mean.
     """
-    logarithms = log_scores(results)
-    draws = np.random.default_rng(0)
-    resampled = [draws.choice(values, (DRAWS, len(values))).T for values in logarithms.values()]
-    low, high = np.quantile(interquartile_mean(np.concatenate(resampled)), LEVELS)
-    return float(interquartile_mean(np.concatenate([*logarithms.values()]))), float(low), float(high)
+
+    mean: float
+    low: float
+    high: float
+    worst: str
+    worst_mean: float
 
 
-def log_scores(results: pd.DataFrame) -> dict[str, FloatArray]:
-    """Return log10 of the scores of the seeds by task, in the order of the tasks.
+def log_scores(rows: pd.DataFrame) -> "pd.Series[float]":
+    """Return log10 of the scores of the rows of `entries.grade`, indexed by kind."""
+    return np.log10(rows.set_index("kind")["score"].clip(lower=LEAST))
+
+
+def number(rows: pd.DataFrame) -> Number:
+    """Return the number of an agent.
+
+    Args:
+        rows: the rows of `entries.grade` with one budget.
 
     Raises:
-        ValueError: if a task has no result.
+        ValueError: if a task has no result, or a different number of seeds than the others.
     """
-    found = {}
-    for task in TASKS:
-        scores = results.loc[results["task"] == task, "score"].to_numpy(float)
-        if not len(scores):
-            raise ValueError(f"there is no result for the task {task}")
-        found[task] = np.log10(np.maximum(scores, LEAST))
-    return found
+    by_kind = log_scores(rows).groupby("kind")
+    counts = by_kind.count().reindex(KINDS, fill_value=0)
+    if counts.min() == 0 or counts.nunique() > 1:
+        found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
+        raise ValueError(f"the tasks have different numbers of seeds: {found}")
+    means = by_kind.mean()
+    middle = means.mean()
+    half = float(half_width(np.stack([*by_kind.apply(np.array)])))
+    return Number(middle, middle - half, middle + half, str(means.idxmax()), means.max())
 
 
-def table(results: pd.DataFrame) -> Table:
-    """Return the median regret and the median score of every task and budget."""
-    rows = results.groupby(["budget", "task"], sort=False)[["regret", "score", "seconds"]].median().reset_index()
-    formats = {"budget": "", "task": "", "regret": ".4g", "score": ".2e", "seconds": ",.0f"}
-    return Table({name: Column(form, rows[name].tolist()) for name, form in formats.items()})
+def half_width(logarithms: FloatArray) -> FloatArray:
+    """Return [...] half the width of the 95 % interval of the mean of [K, R, ...] logarithms of K tasks and R seeds.
+
+    Tasks are fixed and seeds are drawn, so the variance of the mean is that of the tasks' means over seeds. Student's
+    distribution with R - 1 degrees of freedom is wide enough whatever the tasks' variances are (Welch, "The
+    generalization of 'Student's' problem when several different population variances are involved", 1947). It is NaN
+    for one seed.
+    """
+    kinds, seeds, *_ = logarithms.shape
+    if seeds == 1:
+        return np.full(logarithms.shape[2:], np.nan)
+    variance = logarithms.var(axis=1, ddof=1).sum(axis=0) / seeds / kinds**2
+    return np.asarray(student.ppf((1 + CONFIDENCE) / 2, seeds - 1) * np.sqrt(variance))
 
 
-def draw(results: pd.DataFrame, path: Path) -> None:
-    """Draw the interquartile mean of log10(score) of every task and budget; random play has 0."""
-    figure = Figure((7, 4), layout="constrained")
-    axes = figure.add_subplot()
-    for budget, of_budget in results.groupby("budget", sort=False):
-        means = [interquartile_mean(values) for values in log_scores(of_budget).values()]
-        axes.plot(means, list(TASKS), "o", label=f"{budget} steps")
-    axes.axvline(0, color="grey", label="random play")
-    axes.invert_yaxis()
-    axes.set_xlabel("log10 of the regret as a share of random play's; further left is better")
-    axes.legend()
-    with write_aside(path) as aside:
-        figure.savefig(aside, format=path.suffix[1:], dpi=150)
+def table(rows: pd.DataFrame) -> Table:
+    """Return the median regret and the mean of log10(score) of every task and budget."""
+    shown = rows.assign(mean=np.log10(rows["score"].clip(lower=LEAST))).groupby(["budget", "kind"], sort=False)
+    found = shown.agg(regret=("regret", "median"), mean=("mean", "mean"), seeds=("seed", "count")).reset_index()
+    headings = {"budget": ("steps", ""), "kind": ("task", ""), "regret": ("median regret", ".4g")}
+    headings |= {"mean": ("mean log10 of the share of random play's", ".2f"), "seeds": ("seeds", "d")}
+    return Table({title: Column(form, found[name].tolist()) for name, (title, form) in headings.items()})

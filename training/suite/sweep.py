@@ -1,55 +1,69 @@
-"""Train an agent on tasks, with budgets and seeds, and measure each training."""
+"""Train an agent on the tasks of an edition, and add the policies that it learned to its entry."""
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-import pandas as pd  # type: ignore[import-untyped]
 import torch
 
-from agents.registry import LEARNERS
+from stb_gym import RegretMeter
 from stb_gym.checks import check_choice
 from stb_gym.cli import imported
-from training.study import fill_table
-from training.suite.learners import RepositoryAgent
-from training.suite.tasks import BUDGETS, SuiteTask
-
-KEY = ["agent", "task", "budget", "seed"]
-NUMBERS = ["regret", "score", "seconds"]
+from stb_gym.solver import Policy
+from stb_gym.tracking import ProgressBar
+from training.results import TrainingTask
+from training.study import in_parallel
+from training.suite import entries
+from training.suite.environment import TaskEnv
+from training.suite.learners import TRACKS_OF_LEARNERS, RepositoryAgent
+from training.suite.tasks import BUDGETS
 
 
 def sweep(
     agent: str,
-    tasks: Mapping[str, SuiteTask],
-    out: Path,
+    tasks: dict[str, TrainingTask],
+    track: str,
+    entry: Path,
     budgets: Sequence[str],
     seeds: int,
     workers: int = 1,
     ray: Sequence[str] | None = None,
-) -> pd.DataFrame:
-    """Run the trainings that a results file lacks; their measurements are added to it as they end.
+) -> None:
+    """Run the trainings that an entry lacks; their policies are added to it as they end.
 
     Args:
-        agent: one of `agents.registry.LEARNERS`, or a function as MODULE:NAME. It is called with an environment and a
+        agent: a key of `TRACKS_OF_LEARNERS`, or a function as MODULE:NAME. It is called with an environment and a
             seed, and returns an agent with `learn(steps)` and stable-baselines3's `predict`.
-        tasks: tasks by name.
-        out: the results file, .csv.gz.
+        tasks: tasks by kind.
+        track: a key of `TRACKS`.
+        entry: the folder of the entry.
         budgets: keys of `BUDGETS`.
         seeds: how many seeds.
         workers: how many trainings run at a time.
         ray: as in `training.study.run_study`.
 
-    Returns:
-        The results of the agent: a row for each training.
-
     Raises:
-        ValueError: if there is no such agent, the results file is damaged, or a training failed.
+        ValueError: if there is no such agent, a file is damaged, or, after all others, a training failed.
     """
     maker_of(agent)
-    keys = [(agent, task, budget, seed) for budget in budgets for task in tasks for seed in range(seeds)]
-    return fill_table(partial(train, tasks), keys, KEY, NUMBERS, out, workers, ray)
+    missing = [
+        (task, kind, track, budget, agent, seed)
+        for budget in budgets
+        for kind, task in tasks.items()
+        for seed in sorted({*range(seeds)} - entries.read(entry, budget, kind, task.game).keys())
+    ]
+    failures = []
+    with ProgressBar("training", len(missing), "runs") as bar:
+        for count, (call, policy, failure) in enumerate(in_parallel(train, missing, workers, ray), 1):
+            task, kind, _, budget, _, seed = call
+            if failure:
+                failures.append(f"{budget} steps of {kind}, seed {seed}: {failure}")
+            else:
+                entries.add(entry, budget, kind, task.game, seed, policy)
+            bar.tell(count)
+    if failures:
+        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
 
 
 def maker_of(agent: str) -> Callable[..., Any]:
@@ -60,16 +74,18 @@ def maker_of(agent: str) -> Callable[..., Any]:
     """
     if ":" in agent:
         return imported(agent, "the agent")
-    check_choice("agent", agent, [*LEARNERS, "MODULE:NAME"])
+    check_choice("agent", agent, [*TRACKS_OF_LEARNERS, "MODULE:NAME"])
     return partial(RepositoryAgent, agent)
 
 
-def train(tasks: Mapping[str, SuiteTask], agent: str, name: str, budget: str, seed: int) -> list[float]:
-    """Train and measure an agent; return its regret, its score and the seconds."""
+def train(task: TrainingTask, kind: str, track: str, budget: str, agent: str, seed: int) -> Policy:
+    """Train an agent, and return its policy [S]."""
     torch.set_num_threads(1)
-    began = time.process_time()
-    learner = maker_of(agent)(tasks[name].make(), seed)
-    learner.learn(BUDGETS[budget])
-    seconds = time.process_time() - began
-    found = tasks[name].measure(learner)
-    return [found.regret, 1 - found.normalised_score, seconds]
+    steps = BUDGETS[budget]
+    learner = maker_of(agent)(TaskEnv(task, track, steps), seed)
+    learner.learn(steps)
+    meter = RegretMeter(task.game, task.objective, illegal="end")
+    policy = meter.policy(learner, masked=False if track == "observations" else None)
+    if policy.ndim != 1:
+        raise ValueError("predict must return actions, not probabilities")
+    return policy

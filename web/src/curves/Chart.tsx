@@ -7,7 +7,7 @@ import { shown, type Agent } from "./data";
 
 const [LEFT, RIGHT, TOP, BOTTOM] = [58, 12, 10, 40];
 const MOST_TICKS = 6; // of a linear axis
-const MARGIN = 1.1; // the end of the y axis, as a multiple of the largest mean
+const MARGIN = 1.1; // the end of the y axis, as a multiple of the largest median
 
 interface Props {
   agents: Agent[];
@@ -25,12 +25,15 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
   const [width, height] = narrow.value ? [364, 320] : [740, 620];
   const drawn = (agent: Agent) =>
     agent.steps.map((_, index) => index).filter((index) => agent.steps[index] > 0 || !logX);
-  const means = [...agents.flatMap((agent) => drawn(agent).map((index) => agent.mean[index])), ...Object.values(lines)];
+  const medians = [
+    ...agents.flatMap((agent) => drawn(agent).map((index) => agent.median[index])),
+    ...Object.values(lines),
+  ];
   const across = axis(
     agents.flatMap((agent) => drawn(agent).map((index) => agent[x][index])),
     logX,
   );
-  const up = axis([...means, MARGIN * Math.max(...means)], logY);
+  const up = axis([...medians, MARGIN * Math.max(...medians)], logY);
   const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - RIGHT);
   const toY = (value: number) => height - BOTTOM - Math.min(1, Math.max(0, up.at(value))) * (height - TOP - BOTTOM);
   const points = (agent: Agent, values: number[], indices = drawn(agent)) =>
@@ -39,7 +42,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
     const box = event.currentTarget.getBoundingClientRect();
     const [left, top] = [event.clientX - box.left, event.clientY - box.top].map((at) => (at * width) / box.width);
     const distance = ([agent, index]: [Agent, number]) =>
-      Math.hypot(toX(agent[x][index]) - left, toY(agent.mean[index]) - top);
+      Math.hypot(toX(agent[x][index]) - left, toY(agent.median[index]) - top);
     const all = agents.flatMap((agent) => drawn(agent).map((index): [Agent, number] => [agent, index]));
     if (all.length) pick(...all.reduce((best, other) => (distance(other) < distance(best) ? other : best)));
   };
@@ -81,7 +84,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
           />
           <polyline
             class="line"
-            points={points(agent, agent.mean).join(" ")}
+            points={points(agent, agent.median).join(" ")}
             stroke-dasharray={agent.dashes.map((length) => 2 * length).join(" ")}
           />
         </g>
@@ -103,7 +106,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
             y1={toY(picked.low[at])}
             y2={toY(picked.high[at])}
           />
-          <circle class="dot" cx={toX(picked[x][at])} cy={toY(picked.mean[at])} r="6" />
+          <circle class="dot" cx={toX(picked[x][at])} cy={toY(picked.median[at])} r="6" />
         </g>
       )}
     </svg>
@@ -117,6 +120,6 @@ function axis(values: number[], logarithmic: boolean): Axis {
   return { at: (value) => value / largest, ticks: evenTicks(0, largest, MOST_TICKS) };
 }
 
-export function values({ mean, low, high }: Agent, at: number): string {
-  return `${shown(mean[at])} (${shown(low[at])} to ${shown(high[at])})`;
+export function values({ median, low, high }: Agent, at: number): string {
+  return `${shown(median[at])} (${shown(low[at])} to ${shown(high[at])})`;
 }

@@ -19,7 +19,7 @@ export interface Agent extends Look {
   command: string;
   steps: number[];
   minutes: number[]; // of processor time
-  mean: number[];
+  median: number[];
   low: number[]; // the ends of the interval
   high: number[];
   mistakes: Mistake[] | null; // of one seed, the costliest first

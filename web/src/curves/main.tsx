@@ -39,7 +39,7 @@ function Page() {
   const agents = ofBudget.filter(({ group }) => !hidden.includes(group));
   const lines = hidden.includes(NO_LEARNING) ? {} : task.lines;
   const rows: Row[] = [
-    ...agents.map((agent) => ({ name: agent.name, value: agent.mean.at(-1)!, agent })),
+    ...agents.map((agent) => ({ name: agent.name, value: agent.median.at(-1)!, agent })),
     ...Object.entries(lines).map(([name, value]) => ({ name, value })),
   ].sort((one, other) => one.value - other.value);
   const opened = agents.find((agent) => agent.name === words.agent);
@@ -57,8 +57,8 @@ function Page() {
       <header>
         <h1>How close do agents get to perfect play?</h1>
         <p class="how">
-          Each value is an interquartile mean over seeds with its 95% bootstrap interval. Time is that of one processor
-          core, and 0 stands for less than 0.000005.
+          Each value is a median over seeds. The interval of five seeds contains the median of all seeds with a
+          probability of 94%. Time is that of one processor core, and 0 stands for less than 0.000005.
         </p>
         <nav aria-label="tasks">
           {Object.entries(tasks).map(([each, { title }]) => (
