@@ -79,10 +79,19 @@ def maker_of(agent: str) -> Callable[..., Any]:
 
 
 def train(task: TrainingTask, kind: str, track: str, budget: str, agent: str, seed: int) -> Policy:
-    """Train an agent, and return its policy [S]."""
+    """Train an agent by its name, and return its policy [S]."""
     torch.set_num_threads(1)
-    steps = BUDGETS[budget]
-    learner = maker_of(agent)(TaskEnv(task, track, steps), seed)
+    return train_agent(maker_of(agent), task, track, BUDGETS[budget], seed)
+
+
+def train_agent(make_agent: Callable[..., Any], task: TrainingTask, track: str, steps: int, seed: int) -> Policy:
+    """Train an agent on a task, and return its policy [S].
+
+    Raises:
+        RuntimeError: if it plays more steps.
+        ValueError: if it returns probabilities instead of actions.
+    """
+    learner = make_agent(TaskEnv(task, track, steps), seed)
     learner.learn(steps)
     meter = RegretMeter(task.game, task.objective, illegal="end")
     policy = meter.policy(learner, masked=False if track == "observations" else None)
