@@ -41,7 +41,15 @@ def environment(game: str) -> str:
 
 def hardness(game: str = "") -> str:
     """Return a table of the hardness of the environments of a game, or of all games; large boxes are left out."""
-    header = ["id", "% left after 1 step", "2 steps", "3 steps", "hori&shy;zon", "deci&shy;sions", "cover&shy;age"]
+    header = [
+        "id",
+        "% left after 1 step",
+        "2 steps",
+        "3 steps",
+        "effec&shy;tive hori&shy;zon",
+        "deci&shy;sions",
+        "cover&shy;age",
+    ]
     header += ["dice", "mean gap", "1 / gaps"]
     rows = []
     ids = [name for name, known in stb_gym.ENVIRONMENTS.items() if known.rules is GAMES.get(game, known.rules)]
@@ -52,7 +60,7 @@ def hardness(game: str = "") -> str:
         found = stb_gym.hardness(env)
         left = 100 * np.append(found.shares[:-1], [0, 0, 0])[:3]  # the last of them is 0
         shares = ["0" if share == 0 else f"{share:.2g}" if share >= 0.001 else "<0.001" for share in left]
-        cells = [f"`{identity.partition('/')[2].removesuffix('-v0')}`", *shares, str(found.effective_horizon)]
+        cells = [f"`{identity.partition('/')[2].removesuffix('-v0')}`", *shares, f"{found.effective_horizon:.1f}"]
         cells += [f"{found.decisions:,}", f"{found.coverage:.0%}", f"{found.dice_share:.0%}"]
         cells += [f"{found.mean_gap:.2f}", f"{found.reciprocal_gaps:.0f}"]
         rows.append(cells)

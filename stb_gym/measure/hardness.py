@@ -39,7 +39,11 @@ class Hardness:
         shares: the regret of playing greedily on the k-step action values of random play, for k = 1, 2, ... until it
             is 0, as shares of `random_regret`. One-step values are those of random play; each further step maximises
             over the next action once more. Of equally good actions the lowest is played, which is a convention.
-        effective_horizon: the least k whose regret is 0.
+        look_ahead: the least k whose regret is 0.
+        effective_horizon: the stochastic effective horizon, the least k + log(1 / gap**2) / log(A). The gap is the
+            least difference, over all positions, between the best k-step action values and the next ones, as a share
+            of the range of the utilities of all positions; a k counts only if its best actions are optimal everywhere.
+            A is the largest number of legal actions of a position. None without choices that matter.
         decisions: the number of positions with a legal action that a turn can meet.
         coverage: the expected share of these that random play meets in 100,000 episodes.
         dice_share: the share of the variance of random play's return that the dice cause; its own choices cause the
@@ -56,7 +60,8 @@ class Hardness:
     objective: Objective
     random_regret: float
     shares: tuple[float, ...]
-    effective_horizon: int | None = None
+    look_ahead: int | None = None
+    effective_horizon: float | None = None
     decisions: int | None = None
     coverage: float | None = None
     dice_share: float | None = None
@@ -74,9 +79,10 @@ def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
     """Measure what makes a game hard for agents that learn by playing.
 
     The first share is the regret that remains after one greedy step on the values of random play, the simplest kind of
-    exploration. The greedy policies are those of the effective horizon (Laidlaw, Russell and Dragan, "Bridging RL
-    theory and practice with the effective horizon", 2023), without its sampling. The gaps follow Conserva and Rauber
-    ("Hardness in Markov decision processes: theory and practice", 2022).
+    exploration. The effective horizon counts, as an exponent of the number of actions, how many episodes of random
+    play find the best actions (Laidlaw, Zhu, Russell and Dragan, "The effective horizon explains deep RL performance
+    in stochastic environments", 2024). The gaps follow Conserva and Rauber ("Hardness in Markov decision processes:
+    theory and practice", 2022).
 
     Args:
         what: the rules, or an environment, see `stb_gym.solve`.
@@ -93,8 +99,8 @@ def hardness(what: GameOrEnv, objective: Goal | None = None) -> Hardness:
     Example:
         >>> import stb_gym
         >>> found = stb_gym.hardness(stb_gym.Threes())
-        >>> [round(share, 3) for share in found.shares], found.effective_horizon
-        ([0.199, 0.031, 0.024, 0.0], 4)
+        >>> [round(share, 3) for share in found.shares], round(found.effective_horizon, 1)
+        ([0.199, 0.031, 0.024, 0.0], 10.5)
     """
     game, goal, _ = task_of(what, objective)
     return hardness_of_tables(game, goal) if fits(game) else hardness_of_large(game, goal)
@@ -109,12 +115,20 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     random_at_afterstates, random_at_states = expected(tables, tables.uniform, utility)
     by_afterstate = random_at_afterstates
     regrets: list[float] = []
-    while not regrets or regrets[-1] > 0:
+    actions = tables.choices.max()
+    horizon = np.inf
+    steps = 0
+    while not regrets or regrets[-1] > 0 or steps + 1 < horizon:
+        steps += 1
         after = tables.after_pairs(by_afterstate)
         by_state = utility[tables.state_origin]
         by_state[tables.decisions] = tables.reduce(np.maximum, after)
-        greedy = tables.lowest_actions(optimal_pairs(tables, by_afterstate, by_state))
-        regrets.append(best.evaluate(greedy).regret)
+        greedy = optimal_pairs(tables, by_afterstate, by_state)
+        if not regrets or regrets[-1] > 0:
+            regrets.append(best.evaluate(tables.lowest_actions(greedy)).regret)
+        if not (greedy & ~best.optimal).any():
+            gap = np.where(greedy, np.inf, tables.at_pairs(by_state) - after).min() / np.ptp(utility)
+            horizon = min(horizon, steps - 2 * np.log(gap) / np.log(actions)) if gap < np.inf else 0.0
         by_afterstate = np.add.reduceat(by_state * tables.state_probability, tables.state_start[:-1])
 
     chances = random.visits[tables.decisions]  # a turn meets a position at most once
@@ -128,7 +142,8 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         goal,
         random.regret,
         _shares(regrets, random.regret),
-        effective_horizon=len(regrets),
+        look_ahead=len(regrets),
+        effective_horizon=float(horizon) if horizon else None,
         decisions=len(chances),
         coverage=float(np.mean(1 - (1 - chances) ** EPISODES)),
         dice_share=float(by_dice / (by_dice + by_choices)) if by_dice > 0 else 0.0,

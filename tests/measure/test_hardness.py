@@ -3,6 +3,7 @@
 from collections import Counter
 from fractions import Fraction
 from functools import cache
+from math import log
 from operator import mul
 from statistics import mean
 
@@ -34,7 +35,7 @@ def shares_of_the_reference(game, goal):
 def test_shares_agree_with_the_reference(game, goal):
     found = hardness(game, goal)
     assert found.shares == pytest.approx([*shares_of_the_reference(game, goal)], abs=1e-9)
-    assert found.effective_horizon == len(found.shares)
+    assert found.look_ahead == len(found.shares)
 
 
 SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, faces=4, one_die="any-time"), Threes(dice=3, faces=4)]
@@ -104,9 +105,37 @@ def test_the_other_numbers_agree_with_the_reference(game, goal):
     assert found.reciprocal_gaps == pytest.approx(float(reciprocals))
 
 
+@pytest.mark.parametrize("goal", ["score", "shut"])
+@pytest.mark.parametrize("game", SMALL, ids=str)
+def test_the_effective_horizon_agrees_with_its_definition(game, goal):
+    other, utility = twin(game), their_utility(game, goal)
+    choices = [
+        (dict(other.moves(*state)), reference.move_values(other, *state, utility))
+        for state in met(other, reference.uniform(other))
+    ]
+    positions = {other.start()}.union(*(after.values() for after, _ in choices))
+    scores = [utility(other.final_score(position)) for position in positions]
+    horizons = []
+    for k in range(1, 8):
+        gaps = []
+        for after, exact in choices:
+            values = {
+                move: reference.value_of_last_moves_at_random(other, following, k - 1, utility)
+                for move, following in after.items()
+            }
+            greedy = {move for move in values if values[move] == max(values.values())}
+            if any(exact[move] < max(exact.values()) for move in greedy):
+                break
+            gaps += [max(values.values()) - value for move, value in values.items() if move not in greedy]
+        else:
+            episodes = ((max(scores) - min(scores)) / min(gaps)) ** 2
+            horizons.append(k + log(episodes) / log(max(len(after) for after, _ in choices)))
+    assert hardness(game, goal).effective_horizon == pytest.approx(min(horizons))
+
+
 def test_a_game_whose_choices_do_not_matter_has_no_gaps():
     found = hardness(ShutTheBox(tiles=2))
-    assert (found.shares, found.effective_horizon, found.mean_gap) == ((0.0,), 1, None)
+    assert (found.shares, found.look_ahead, found.effective_horizon, found.mean_gap) == ((0.0,), 1, None, None)
     assert "mean_gap" not in found.summary()
 
 

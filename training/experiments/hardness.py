@@ -50,7 +50,8 @@ def measures(name: str) -> dict[str, float | None]:
     return {
         "1 step": shares[0],
         "2 steps": shares[1],
-        "horizon": found.effective_horizon,
+        "look-ahead": found.look_ahead,
+        "effective horizon": found.effective_horizon,
         "decisions": found.decisions,
         "coverage": found.coverage,
         "dice": found.dice_share,
