@@ -65,6 +65,8 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
     task, measurements = by_task(read_measurements([results]))[TASK]
     runs = by_agent(measurements[measurements["budget"] == BUDGET])
     curves = {name: curve_over_seeds(runs[name], task.metric) for name in DRAWN}
+    plans = pd.read_csv(RESULTS.with_name("throws.csv")).query("throws >= 10_000").rename(columns={"throws": "steps"})
+    curves["planning with pooled throws"] = curve_over_seeds(plans.assign(seconds=0.0), "regret")
     evaluations = baselines(task)
     regrets = {name: evaluations[name].regret for name in BASELINES}
     draw_curves(folder / "curves.png", curves, regrets, task.heading)
