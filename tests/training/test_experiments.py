@@ -8,12 +8,12 @@ import pytest
 from matplotlib.figure import Figure
 
 from docs import pictures, results
-from stb_gym import ShutTheBox, Threes
+from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.solver import compile_game
 from tests import every
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
-from training.experiments import diagnoses, estimators, mistakes
+from training.experiments import diagnoses, estimators, mistakes, throws
 from training.results import read_measurements, save_results
 
 # Pictures
@@ -42,7 +42,7 @@ def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypa
     save_results(tmp_path / "curves.csv.gz", read_measurements([*runs, longer]).assign(arguments="{}"))
     results.draw_nine_tiles(tmp_path, tmp_path / "curves.csv.gz")
     [axes] = drawn["curves.png"].axes
-    assert [text.get_text() for text in axes.texts] == [*learners, *results.BASELINES]
+    assert [text.get_text() for text in axes.texts] == [*learners, "planning with pooled throws", *results.BASELINES]
 
 
 def test_a_picture_shows_every_curve_with_its_interval_and_its_name(tmp_path, drawn):
@@ -90,6 +90,17 @@ def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(t
     known = {tables.describe_state(state) for state in tables.decisions.tolist()}
     assert len(links) > 5
     assert {re.sub(r"index\.html#board\?open=([\d,]+)&roll=", r"open \1, roll ", link) for link in links} <= known
+
+
+def test_plans_with_pooled_throws_come_to_perfect_play(tmp_path, monkeypatch):
+    optimum = solve(ShutTheBox(tiles=5))
+    assert throws.regret_of_plan(optimum, 10**12, 0) == pytest.approx(0, abs=1e-12)
+    assert throws.regret_of_plan(optimum, 3, 0) > 0
+    monkeypatch.setattr(throws, "THROWS", (100, 10_000))
+    monkeypatch.setattr(throws, "SEEDS", 3)
+    throws.plan(out=tmp_path / "throws.csv")
+    regrets = pd.read_csv(tmp_path / "throws.csv").groupby("throws")["regret"].mean()
+    assert regrets[10_000] < regrets[100]
 
 
 def test_the_costliest_mistakes_of_runs_are_written_to_a_file(tmp_path):
