@@ -126,6 +126,7 @@ class GameEnv:
         self._rules = repr(self.game)
         self._start = self.stepper.beginnings({})
         self._begun = False
+        self._spawned: tuple[np.random.Generator, np.random.Generator] | None = None  # the dice's and its child
 
     @property
     def objective_name(self) -> str | None:
@@ -193,6 +194,15 @@ class GameEnv:
         states = self.states if observations is None else np.atleast_1d(self.find_states(observations))
         index, action = self.stepper.legal_moves(states)
         return index, action, self.stepper.observe_afterstates(self.stepper.afterstates(states.take(index), action))
+
+    def _legal_sample(self) -> IntArray:
+        """Return [B] random legal actions by a child of the generator of the dice."""
+        self._check_begun()
+        if self._spawned is None or self._spawned[0] is not self.np_random:  # a seed has made another one
+            [child] = self.np_random.spawn(1)
+            self._spawned = self.np_random, child
+        states = self.states
+        return self.stepper.choose(states, self._spawned[1].random(len(states)))
 
     def _check_begun(self) -> None:
         if not self._begun:

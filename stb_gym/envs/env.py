@@ -109,6 +109,17 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         """What the last step did, also after a reset; None before the first step and after `restore`."""
         return None if self._last is None else LastStep(*self._last)
 
+    def legal_sample(self) -> int:
+        """Return a random legal action, all with the same probability; 0 when the turn is over.
+
+        It is several times faster than `action_space.sample(mask)`. The choices have a generator of their own, which
+        `reset(seed=...)` seeds too: they change no throw.
+
+        Raises:
+            RuntimeError: before the first reset.
+        """
+        return int(self._legal_sample()[0])
+
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the action mask [A] of the last info as booleans. The name is that of sb3-contrib."""
         return self.stepper.masks(self.state).view(np.bool_)

@@ -113,7 +113,6 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
         self._over = np.ones(num_envs, np.bool_)
         self._moved = np.zeros(num_envs, np.bool_)  # whether the last step was a move of the turn; for pictures
-        self._choices: np.random.Generator | None = None  # of `legal_sample`
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None
@@ -147,8 +146,6 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be an integer or a list of {self.num_envs}, not of {len(seeds)}")
             self.np_random = np.random.default_rng(seeds)
-        if seed is not None:
-            self._choices = None
         self._states = self._states.copy()  # `last_step` keeps the others
         self._begin_turns(chosen.nonzero()[0], *beginning)
         self._begun = True
@@ -217,10 +214,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         Raises:
             RuntimeError: before the first reset.
         """
-        self._check_begun()
-        if self._choices is None:
-            (self._choices,) = self.np_random.spawn(1)
-        return self.stepper.choose(self._states, self._choices.random(self.num_envs))
+        return self._legal_sample()
 
     def action_masks(self) -> NDArray[np.bool_]:
         """Return the action masks [B, A] of the last infos as booleans. The name is that of sb3-contrib."""

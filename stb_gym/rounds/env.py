@@ -152,6 +152,10 @@ class RoundBase:
         """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
         return self.turn.action_masks()
 
+    def legal_sample(self) -> Any:
+        """Return a random legal action, or [B]; see `TurnEnv.legal_sample`."""
+        return self.turn.legal_sample()
+
     @checked
     def find_states(self, observation: Observation) -> Any:
         """Return the state of the turn of an observation [O + 3], or the states [B] of a batch."""

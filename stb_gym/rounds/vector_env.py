@@ -33,10 +33,6 @@ class RoundVectorBase(RoundBase, gym.vector.VectorEnv[Observation, IntArray, NDA
         self.action_space = turn.action_space
         super().__init__(rules, turn, self.single_observation_space)
 
-    def legal_sample(self) -> IntArray:
-        """Return [B] random legal actions; see `TurnVectorEnv.legal_sample`."""
-        return self.turn.legal_sample()
-
 
 class RoundVectorEnv(SeatBase, RoundVectorBase):
     """`num_envs` rounds at once, as `gym.make_vec` makes them; see `RoundEnv` and `TurnVectorEnv`.

@@ -61,7 +61,7 @@ class Pair:
         self.dice = [Dice(), *map(Dice, range(games))]
         for env, dice in zip((self.native, *self.sync.envs), self.dice, strict=True):
             env.unwrapped.np_random = dice
-        self.native._choices = np.random.default_rng(1)
+        self.native._spawned = self.dice[0], np.random.default_rng(1)
         self.native.action_space.seed(2)
 
     def ask(self, question):
@@ -181,6 +181,18 @@ def test_sampling_actions_changes_no_throw():
     assert (samples[0] == samples[1]).all()
     for other in (*samples[2:], env.legal_sample()):
         assert (samples[0] != other).mean() > 0.7
+
+
+@pytest.mark.parametrize("identity", [THREES, BOX, "stb_gym/ThreesRound-v0"])
+def test_sampling_an_action_of_a_single_turn_changes_no_throw(identity):
+    env, twin = gym.make(identity).unwrapped, gym.make(identity).unwrapped
+    for game in (env, twin):
+        game.reset(seed=3)
+    samples = [env.legal_sample() for _ in range(200)]
+    assert {*samples} == {*env.action_masks().nonzero()[0].tolist()}
+    assert (env.step(samples[0])[0] == twin.step(samples[0])[0]).all()
+    env.reset(seed=3)
+    assert [env.legal_sample() for _ in range(200)] == samples
 
 
 # Arrays and attributes
