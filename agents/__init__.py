@@ -4,6 +4,7 @@
 - `fitted_q`: neural fitted Q iteration on the empirical model; `afterstates`: a network of afterstate values.
 - `tabular`: Q-learning over actions or afterstates, and Monte Carlo of random play; `certainty_equivalence`: estimates
   the dice and plays optimally for the estimate; `baselines`: policies that need no learning.
+- `planning`: tree search and one-step rollouts, which learn nothing.
 - `sb3`: agents of stable-baselines3 and sb3-contrib, stock and tuned.
 - `self_play`: the opponents of a learner in rounds.
 - `common`: the interface of a learner, and what the learners share.

@@ -7,17 +7,19 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+import gymnasium as gym
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
+from scipy import stats
 
 from agents.registry import LEARNERS
 from docs import exact8
-from docs.pictures import draw, draw_curves
+from docs.pictures import draw, draw_curves, tick
 from docs.written import markdown
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
-from training.experiments import departures, diagnoses, estimators, language_model
+from training.experiments import departures, diagnoses, estimators, language_model, planning
 from training.experiments.hardness import KEY as HARDNESS_KEY
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
@@ -37,7 +39,15 @@ PAGES = [
     DOCS.parent / "README.md",
     *(
         DOCS / f"{name}.md"
-        for name in ("agents", "exact8", "hardness", "language_models", "estimators", "is_your_learner_right")
+        for name in (
+            "agents",
+            "exact8",
+            "hardness",
+            "language_models",
+            "estimators",
+            "is_your_learner_right",
+            "planning",
+        )
     ),
 ]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
@@ -218,6 +228,41 @@ def draw_parts(path: Path, results: pd.DataFrame) -> None:
     draw(path, (10, 4), fill)
 
 
+def planning_means(results: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean regret of planners, half the width of its 95 % t interval, and the number of seeds."""
+    found = results.groupby(["task", "planner", "simulations"])["regret"].agg(["mean", "sem", "size"])
+    return found.assign(half=found["sem"] * stats.t.ppf(0.975, found["size"] - 1))
+
+
+def planning_table(results: pd.DataFrame) -> str:
+    """Return the regrets of planners by the number of simulations as Markdown."""
+    means = planning_means(results)
+    half = (" ± " + means["half"].map(rounded)).where(means["size"] > 1, "")
+    cells = means["mean"].map(rounded) + half + means["size"].map(few_seeds)
+    rows = ([*names, *row] for names, row in cells.unstack(fill_value="").iterrows())
+    return markdown(["game", "planner", *(f"{count:,}" for count in planning.SIMULATIONS)], rows, left=2)
+
+
+def draw_planning(path: Path, results: pd.DataFrame) -> None:
+    """Draw the regrets of planners against simulations, an axes per task; the dotted line is the limit of rollouts."""
+    means = planning_means(results)
+
+    def fill(figure: Figure) -> None:
+        for axes, (task, (env, arguments)) in zip(figure.subplots(1, 2), planning.TASKS.items(), strict=True):
+            for planner, marker in zip(planning.PLANNERS, "os", strict=True):
+                curve = means.loc[task, planner]
+                axes.errorbar(curve.index, curve["mean"], curve["half"], marker=marker, capsize=3, label=planner)
+            found = hardness(gym.make(env, **arguments))
+            axes.axhline(found.shares[0] * found.random_regret, color="grey", linestyle=":", label="limit of rollouts")
+            axes.set(title=task, xlabel="simulations for a move", ylabel="regret (points)", xscale="log")
+            axes.set_yscale("log", nonpositive="clip")
+            axes.yaxis.set_major_formatter(tick)
+            axes.grid(alpha=0.6)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+
+    draw(path, (10, 4), fill)
+
+
 def models_table(results: pd.DataFrame) -> str:
     """Return the results of language models, averaged over seeds, by number of training games, as Markdown."""
     means = results.groupby("games")[language_model.NUMBERS].mean()
@@ -256,6 +301,7 @@ def tables() -> dict[str, str]:
     models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
     found["A small model"] = models_table(models)
     found["A zoo of faults"] = faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False))
+    found["Regret against simulations"] = planning_table(read_planning())
     directions = pd.read_csv(folder / "estimators.csv")
     found |= {f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES}
     return found
@@ -274,6 +320,11 @@ def tables_of_solved_tasks() -> dict[str, str]:
 def read_diagnoses() -> pd.DataFrame:
     """Return the parts of regrets of all agents."""
     return read_numbers(RESULTS.with_name("diagnoses.csv.gz"), diagnoses.KEY)
+
+
+def read_planning() -> pd.DataFrame:
+    """Return the regrets of planners."""
+    return read_numbers(RESULTS.with_name("planning.csv.gz"), planning.KEY)
 
 
 def with_tables(page: str, found: Mapping[str, str]) -> str:
@@ -309,6 +360,7 @@ if __name__ == "__main__":
     draw_nine_tiles(DOCS)
     draw_parts(DOCS / "parts.png", read_diagnoses())
     exact8.draw_scores(DOCS / "exact8.png", exact8.read_grades())
+    draw_planning(DOCS / "planning.png", read_planning())
     found = tables() | tables_of_solved_tasks()
     for page in PAGES:
         write_text(page, with_tables(page.read_text(), found))

@@ -99,7 +99,9 @@ def test_figures_in_answers_match_the_comments_of_their_commands():
 def test_pictures_exist_for_light_and_dark_pages():
     pair = re.compile(r'srcset="(.*)">\n<img src="(.*)" alt')
     pictures_of = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
-    assert {Path(light).name for *_, light in pictures_of} == {"curves.png", "exact8.png", "explorer.png", "parts.png"}
+    assert {Path(light).name for *_, light in pictures_of} == {
+        *("curves.png", "exact8.png", "explorer.png", "parts.png", "planning.png")
+    }
     assert README in {page for page, *_ in pictures_of}
     for page, dark, light in pictures_of:
         assert dark == light.replace(".png", "-dark.png")

@@ -3,6 +3,7 @@
 - `departures`: the effect of single changes of an algorithm.
 - `hardness`: whether measures of hardness predict regrets.
 - `diagnoses`: which part of the regret of an agent dominates.
+- `planning`: how the regret of planners falls with simulations.
 - `mistakes`: which mistakes of agents cost most.
 - `language_model`: how well a small language model learns from games in words.
 
