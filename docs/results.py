@@ -17,6 +17,7 @@ from agents.registry import LEARNERS
 from docs import exact8
 from docs.pictures import draw, draw_curves, tick
 from docs.written import markdown
+from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
 from training.experiments import departures, diagnoses, estimators, language_model, planning
