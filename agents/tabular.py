@@ -53,8 +53,8 @@ class TabularLearner(Learner):
 
     def __init__(self, envs: TurnVectorEnv, settings: Any, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self._envs = envs
-        self._tables = envs.transitions.tables
+        self._envs: TurnVectorEnv = envs.unwrapped  # what records visits may be around it
+        self._tables = self._envs.transitions.tables
         self._random = np.random.default_rng([seed, 1])
 
     def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:

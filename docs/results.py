@@ -20,7 +20,7 @@ from docs.written import markdown
 from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
-from training.experiments import departures, diagnoses, estimators, language_model, planning
+from training.experiments import departures, diagnoses, estimators, language_model, planning, rest
 from training.experiments.hardness import KEY as HARDNESS_KEY
 from training.experiments.hardness import correlations, within_families
 from training.report import curves_of, rounded, write_page
@@ -52,6 +52,7 @@ PAGES = [
     ),
 ]
 HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
+PARTS = {"exploration": "#d95f02", "sampling": "#7570b3", "rest": "#1b9e77"}  # of a regret, and their colours
 TASK = "nine-tiles"
 DRAWN = (  # learners in the picture of the README
     "afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn",
@@ -172,59 +173,108 @@ def faults_table(faults: pd.DataFrame) -> str:
     return markdown(header, rows)
 
 
-def mean_parts(results: pd.DataFrame, task: str) -> pd.DataFrame:
-    """Return the mean regret of every agent on a task and the parts of it, least regret first.
+def parts_of(results: pd.DataFrame, task: str, min_visits: int = 1) -> dict[str, pd.DataFrame]:
+    """Return the regrets on a task and the parts of them, a row for each seed, by agent; least regret first.
 
-    Optimisation includes representation. The column "network" has the mean regret of networks that were trained on
-    exact optimal actions, or NaN.
+    The rest includes representation.
+
+    Args:
+        results: rows of `training.experiments.diagnoses`.
+        task: the task.
+        min_visits: how often an action was taken that counts as tried.
     """
-    means = results[results["task"] == task].groupby("agent", sort=False)[diagnoses.PARTS].mean()
-    found = means[["exploration", "sampling"]].assign(optimisation=means["representation"] + means["optimisation"])
-    found.insert(0, "regret", means.sum(axis=1))
-    fitted = means[["exploration", "sampling", "representation"]].sum(axis=1)
-    return found.assign(network=fitted.where(means["representation"] != 0)).sort_values("regret")
+    found = results[results["task"] == task].rename(columns=lambda name: name.removesuffix(f"_{min_visits}"))
+    both = found["exploration"] + found["sampling"]
+    found = found.assign(
+        exploration_second=both - found["sampling_first"],
+        sampling_second=both - found["exploration_first"],
+        rest=found["regret"] - both,
+    )
+    return dict(sorted(found.groupby("agent", sort=False), key=lambda of_agent: of_agent[1]["regret"].mean()))
 
 
-def parts_table(parts: pd.DataFrame) -> str:
-    """Return a result of `mean_parts` as Markdown."""
-    known = parts.dropna(axis=1, how="all").rename(columns={"network": "network on exact targets"})
-    rows = ([f"`{agent}`", *(rounded(x) if np.isfinite(x) else "" for x in row)] for agent, row in known.iterrows())
-    return markdown(["agent", *known], rows)
+def parts_table(parts: Mapping[str, pd.DataFrame]) -> str:
+    """Return a result of `parts_of` as Markdown: means over seeds, and both orders of two parts."""
+    header = ["agent", "seeds", "regret", "exploration", "first, second", "sampling", "first, second", "rest"]
+    rows = []
+    for agent, found in parts.items():
+        cells = [f"`{agent}`", str(len(found)), mean_cell(found["regret"])]
+        for part in ("exploration", "sampling"):
+            orders = [rounded(found[f"{part}_{order}"].mean()) for order in ("first", "second")]
+            cells += [mean_cell(found[part]), ", ".join(orders)]
+        rows.append([*cells, mean_cell(found["rest"])])
+    return markdown(header, rows)
+
+
+def thresholds_table(results: pd.DataFrame) -> str:
+    """Return the mean exploration and sampling for each number of visits from which an action counts as tried."""
+    rows = []
+    for task in diagnoses.STUDIED:
+        by_visits = [parts_of(results, task, visits) for visits in diagnoses.MIN_VISITS]
+        for agent in by_visits[0]:
+            cells = [rounded(parts[agent][part].mean()) for part in ("exploration", "sampling") for parts in by_visits]
+            rows.append([HEADINGS[task], f"`{agent}`", *cells])
+    header = [f"{part}, {visits}" for part in ("exploration", "sampling") for visits in diagnoses.MIN_VISITS]
+    return markdown(["task", "agent", *header], rows, left=2)
+
+
+def rest_table(results: pd.DataFrame) -> str:
+    """Return the regrets of learners without help, the rest, and the drop of the regret by each help, as Markdown."""
+    rows = []
+    for (task, agent), found in results.groupby(["task", "agent"], sort=False):
+        regrets = found.pivot(index="seed", columns="help", values="regret")
+        plain = found[found["help"] == rest.NONE]
+        drops = [mean_cell(regrets[rest.NONE] - regrets[name]) if name in regrets else "" for name in rest.HELPS[1:]]
+        rows.append([HEADINGS[task], f"`{agent}`", str(len(plain)), *map(mean_cell, (plain["regret"], plain["rest"]))])
+        rows[-1] += drops
+    return markdown(["task", "agent", "seeds", "regret", "rest", *rest.HELPS[1:]], rows, left=2)
 
 
 def changes_table(results: pd.DataFrame) -> str:
-    """Return the regrets before and after changes of agents as Markdown, with the parts before as shares."""
+    """Return the regrets before and after changes of agents as Markdown, with the parts before as shares.
+
+    Changes are left out until both agents are in the results.
+    """
     rows = []
     for task in diagnoses.STUDIED:
-        parts = mean_parts(results, task)
-        shares = parts[["exploration", "sampling", "optimisation"]].div(parts["regret"], axis=0)
+        parts = {agent: found.mean(numeric_only=True) for agent, found in parts_of(results, task).items()}
         for agent, changed in diagnoses.CHANGES:
-            before, after = (rounded(parts.loc[name, "regret"]) for name in (agent, changed))
-            of_parts = [f"{share:.0%}" for share in shares.loc[agent]]
-            rows.append([HEADINGS[task], f"`{agent}`", *of_parts, before, f"`{changed}`", after])
-    return markdown(["task", "agent", *shares, "regret", "changed agent", "regret"], rows, left=2)
+            if agent in parts and changed in parts:
+                shares = [f"{parts[agent][part] / parts[agent]['regret']:.0%}" for part in PARTS]
+                before, after = (rounded(parts[name]["regret"]) for name in (agent, changed))
+                rows.append([HEADINGS[task], f"`{agent}`", *shares, before, f"`{changed}`", after])
+    return markdown(["task", "agent", *PARTS, "regret", "changed agent", "regret"], rows, left=2)
 
 
 def draw_parts(path: Path, results: pd.DataFrame) -> None:
-    """Draw the parts of each agent's regret as shares: a bar per agent, an axes per task.
+    """Draw the parts of each agent's regret as shares: a bar for each number of visits, and an axes per task.
 
-    Agents with a changed setting are left out.
+    A bar ends beyond 100% if the rest is negative. Agents with a changed setting are left out.
     """
     results = results[~results["agent"].str.contains(" with")]
+    thickness = 0.8 / len(diagnoses.MIN_VISITS)
 
     def fill(figure: Figure) -> None:
         for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
-            parts = mean_parts(results, task)[::-1]
-            names = [f"{agent}: {rounded(all_of)}" for agent, all_of in parts["regret"].items()]
-            ends = np.zeros(len(parts))
-            for part, colour in (("exploration", "#d95f02"), ("sampling", "#7570b3"), ("optimisation", "#1b9e77")):
-                share = (parts[part] / parts["regret"]).to_numpy(float)
-                axes.barh(names, share, left=ends, color=colour, label=part)
-                ends += share
+            for bar, visits in enumerate(diagnoses.MIN_VISITS):
+                parts = parts_of(results, task, visits)
+                means = pd.DataFrame({agent: found[["regret", *PARTS]].mean() for agent, found in parts.items()}).T
+                heights, ends = np.arange(len(means)) + (bar - 1) * thickness, np.zeros(len(means))
+                for part, colour in PARTS.items():
+                    share = (means[part] / means["regret"]).to_numpy()
+                    label = part if bar == 0 else None
+                    axes.barh(heights, share, thickness * 0.9, ends, color=colour, label=label)
+                    ends += share
+                for height in heights:
+                    axes.text(0.01, height, f"{visits}", va="center", fontsize=6, color="white")
+            names = [f"{agent}: {rounded(regret)}" for agent, regret in means["regret"].items()]
+            axes.set_yticks(range(len(names)), names)
+            axes.invert_yaxis()
             axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
+            axes.set_xlabel("an action counts as tried after 1, 10 or 100 visits", fontsize=8)
             axes.tick_params(labelsize=7)
             axes.xaxis.set_major_formatter("{x:.0%}")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=3)
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(PARTS))
 
     draw(path, (10, 4), fill)
 
@@ -282,6 +332,13 @@ def cell(regrets: "pd.Series[float]", after: str = "") -> str:
     return f"{rounded(np.median(values))}<br><small>{between}{after}</small>"
 
 
+def mean_cell(values: "pd.Series[float]") -> str:
+    """Return the mean, and from SEEDS values on half the width of its 95% t interval."""
+    if len(values) < SEEDS:
+        return rounded(values.mean())
+    return f"{rounded(values.mean())} ± {rounded(values.sem() * stats.t.ppf(0.975, len(values) - 1))}"
+
+
 def few_seeds(number: int) -> str:
     """Return a line "N seeds" for fewer than SEEDS, else ""."""
     return f"<br>{number} seeds" if number < SEEDS else ""
@@ -298,7 +355,9 @@ def tables() -> dict[str, str]:
     found["What differs from the textbook, and how much it matters"] = departures_table(changes)
     parts = read_diagnoses()
     found["What the parts predict"] = changes_table(parts)
-    found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(mean_parts(parts, t)) for t in diagnoses.STUDIED}
+    found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(parts_of(parts, t)) for t in diagnoses.STUDIED}
+    found["What counts as tried"] = thresholds_table(parts)
+    found["What the rest consists of"] = rest_table(read_numbers(folder / "rest.csv.gz", rest.KEY))
     models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
     found["A small model"] = models_table(models)
     found["A zoo of faults"] = faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False))

@@ -20,7 +20,7 @@ from stb_gym.check.results import WIDTH, Case, CheckResult
 from stb_gym.check.sampled_turns import Turns, TurnSampler
 from stb_gym.checks import check_integer, check_number
 from stb_gym.measure import RegretMeter, policy_gradient
-from stb_gym.measure.diagnosis import flat_gradient, probability_gradient
+from stb_gym.measure.policy_gradients import flat_gradient, probability_gradient
 from stb_gym.measure.tensors import is_module
 from stb_gym.messages import in_lines, quoted, reason
 

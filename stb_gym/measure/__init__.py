@@ -3,7 +3,8 @@
 - `meter`: the regret of any agent. `wrapped` shows positions to an agent as its environment does, and `agents` asks it
   and checks its answers (`sb3_models`, `tensors`). `play` lets it play turns, which `sampled` measures.
 - `recording`: wrappers that record the exact loss of every action while anything plays.
-- `diagnosis`: why an agent loses; `visits`: wrappers that count what it visited.
+- `diagnosis`: the parts of an agent's regret; `visits`: wrappers that count what it visited. `critics`: the errors of
+  its critic; `policy_gradients`: the exact gradient of its policy.
 - `policy_files`: policies as files, and those that come with the package.
 - `hardness`: what makes a game hard for agents that learn by playing.
 - `mistakes`: the costliest mistakes of a policy; `comparison`: two score distributions; `simulation`: sampled turns
@@ -11,10 +12,12 @@
 """
 
 from stb_gym.measure.comparison import Comparison, compare
-from stb_gym.measure.diagnosis import CriticErrors, Diagnosis, diagnose, policy_gradient
+from stb_gym.measure.critics import CriticErrors
+from stb_gym.measure.diagnosis import Diagnosis, diagnose
 from stb_gym.measure.hardness import Hardness, hardness
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.mistakes import mistakes_in_json, pocket_card
+from stb_gym.measure.policy_gradients import policy_gradient
 from stb_gym.measure.policy_files import (
     SavedPolicy,
     is_policy,

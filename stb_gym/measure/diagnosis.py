@@ -1,12 +1,12 @@
-"""Diagnose why an agent loses: its regret in parts, the errors of its critic, the exact gradient of its policy.
+"""Split the regret of an agent into parts: exploration, sampling, representation and the rest.
 
-Nothing is sampled. The parts come from a chain of policies from perfect play to the agent. Each policy may use less
-than the one before. A part is the regret that this step adds.
+Nothing is sampled. The parts compare the agent with policies of one class: at each state the policy plays as the agent
+does, or takes an action that was tried. The policies differ in two ways. They may take only actions that were tried, or
+all. They plan with the probabilities of throws, or with the frequencies that were observed.
 """
 
 import sys
 from collections.abc import Callable
-from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -16,49 +16,37 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_integer
-from stb_gym.measure.agents import module_scores
+from stb_gym.measure.critics import CriticErrors, errors_of_critic
 from stb_gym.measure.meter import RegretMeter
-from stb_gym.measure.sb3_models import ModelNetwork
-from stb_gym.measure.tensors import as_array, is_module
+from stb_gym.measure.policy_gradients import cosine_with_exact, network_of
+from stb_gym.measure.tensors import as_array
 from stb_gym.measure.visits import Visits
 from stb_gym.solver import Evaluation, is_as_good
-
-EQUAL = 1e-9  # share of random play's regret below which an advantage counts as 0
-
-
-@dataclass(frozen=True)
-class CriticErrors:
-    """The errors of a critic against the exact values of the policy that it criticises, in the unit of rewards.
-
-    Attributes:
-        bias: the mean error, weighted by the visits of the policy.
-        root_mean_square: the root of the mean square of the error, weighted in the same way.
-        wrong_signs: the share of advantages with the wrong sign. Positions are weighted by visits, and the legal
-            actions of one equally. Actions that are exactly as good as the policy are left out.
-    """
-
-    bias: float
-    root_mean_square: float
-    wrong_signs: float
 
 
 @dataclass(frozen=True)
 class Diagnosis:
     """Why an agent loses; regrets are in the objective's unit.
 
-    The parts sum to the regret. Exploration is never negative. Another part is negative if the agent makes up for what
-    an earlier part lost. For example, a network generalises across positions. So it may play better than the best
-    policy that learns each position separately. Then its representation or optimisation is negative.
+    The parts sum to the regret. Exploration and sampling depend on which is taken first, so each part is the mean over
+    both orders (its Shapley value). Both orders follow from the attributes: the part that is taken first is
+    `exploration_first` or `sampling_first`, and the other one is `exploration + sampling` minus this.
+
+    A part is negative if the agent makes up for the loss of another part. For example, a network generalises across
+    states. So it may play better than the best policy that learns each state separately. Then its representation or
+    rest is negative.
 
     Attributes:
         evaluation: the exact measurement of the agent.
-        exploration: the regret of the best policy that, at each position, plays as the agent does or takes an action
-            that was tried.
-        sampling: the regret added by planning with the observed frequencies of throws instead of their probabilities,
-            among actions that were tried. Where none was tried, the policy plays as the agent does.
+        exploration: the regret added by taking only actions that were tried instead of all.
+        sampling: the regret added by planning with the observed frequencies of throws instead of their probabilities.
         representation: the regret added by a new copy of the agent's network that is trained on exact optimal actions;
-            None if none was trained. Then it is a part of `optimisation`.
-        optimisation: the regret that remains.
+            None if none was trained. Then it is a part of `rest`.
+        rest: the regret that remains.
+        exploration_first: the regret of the best policy that, at each state, plays as the agent does or takes an action
+            that was tried. It is never negative.
+        sampling_first: the regret of the policy that is best, among all actions, for the observed frequencies. It is
+            never negative.
         critic: the errors of the critic; None without one.
         gradient_cosine: the cosine between a given gradient and the exact policy gradient; None without one.
     """
@@ -67,14 +55,16 @@ class Diagnosis:
     exploration: float
     sampling: float
     representation: float | None
-    optimisation: float
+    rest: float
+    exploration_first: float
+    sampling_first: float
     critic: CriticErrors | None = None
     gradient_cosine: float | None = None
 
     def summary(self) -> dict[str, float]:
         """Return the numbers by name, ready for JSON; unknown ones are left out."""
-        parts = ("exploration", "sampling", "representation", "optimisation", "gradient_cosine")
-        numbers = {"regret": self.evaluation.regret} | {name: getattr(self, name) for name in parts}
+        numbers = {"regret": self.evaluation.regret, **vars(self)}
+        del numbers["evaluation"], numbers["critic"]
         if self.critic is not None:
             numbers |= {f"critic_{name}": number for name, number in asdict(self.critic).items()}
         return {name: number for name, number in numbers.items() if number is not None}
@@ -91,6 +81,7 @@ def diagnose(
     critic: Callable[..., Any] | None = None,
     gradient: Any = None,
     fit_steps: int = 0,
+    min_visits: int = 1,
 ) -> Diagnosis:
     """Split the regret of an agent into parts, and measure its critic and its gradient.
 
@@ -106,6 +97,7 @@ def diagnose(
         gradient: a tensor for each parameter of the agent's network, such as `[p.grad for p in net.parameters()]`, or
             all in one vector, a tensor or an array. It is compared with `policy_gradient`.
         fit_steps: steps of Adam that train a new copy of the agent's network on the exact optimal actions; 0 for none.
+        min_visits: how often an action must have been taken at a state to count as tried.
 
     Returns:
         The exact evaluation, the parts of its regret in the objective's unit, the errors of the critic in the unit of
@@ -124,35 +116,30 @@ def diagnose(
         ...     _ = envs.step(envs.unwrapped.legal_sample())
         >>> meter = stb_gym.RegretMeter(envs)
         >>> found = stb_gym.diagnose(meter, lambda observations, masks: masks.argmax(axis=1), envs.visits)
-        >>> round(found.exploration, 2), round(found.sampling, 2), round(found.optimisation, 2)
-        (4.43, 0.27, 8.29)
+        >>> round(found.exploration, 2), round(found.sampling, 2), round(found.rest, 2)
+        (4.27, 0.37, 8.34)
     """
     check_integer("fit_steps", fit_steps, 0, 10**9)
-    tables = meter.solution.tables
+    check_integer("min_visits", min_visits, 1, 2**53)
     if visits.tables.game != meter.game:
         raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
     found = meter(agent, deterministic, masked)
-    tried = visits.pairs > 0
-    regrets = [
-        _best(found, tried, tables.state_probability, may_stay=True).regret,
-        _best(found, tried, _frequencies(visits), may_stay=False).regret,
-    ]
-    if fit_steps:
-        regrets.append(_regret_of_fit(meter, agent, found, fit_steps))
-    regrets.append(found.regret)
-    exploration, sampling, *representation, optimisation = np.diff(regrets, prepend=0.0).tolist()
+    tried, frequencies = visits.pairs >= min_visits, _frequencies(visits)
+    exploration_first = _best(found, tried, found.tables.state_probability).regret
+    sampling_first = _best(found, np.ones_like(tried), frequencies).regret
+    both = _best(found, tried, frequencies).regret
+    fitted = _regret_of_fit(meter, agent, found, fit_steps) if fit_steps else both
     return Diagnosis(
         found,
-        exploration,
-        sampling,
-        representation[0] if representation else None,
-        optimisation,
-        _errors_of_critic(meter, agent, masked, found, critic),
-        None if gradient is None else _cosine(meter, agent, masked, gradient),
+        exploration=(exploration_first + both - sampling_first) / 2,
+        sampling=(sampling_first + both - exploration_first) / 2,
+        representation=fitted - both if fit_steps else None,
+        rest=found.regret - fitted,
+        exploration_first=exploration_first,
+        sampling_first=sampling_first,
+        critic=errors_of_critic(meter, agent, masked, found, critic),
+        gradient_cosine=None if gradient is None else cosine_with_exact(meter, agent, masked, gradient),
     )
-
-
-# The chain of policies
 
 
 def _frequencies(visits: Visits) -> FloatArray:
@@ -162,14 +149,13 @@ def _frequencies(visits: Visits) -> FloatArray:
     return np.where(throws > 0, visits.states / np.maximum(throws, 1), tables.state_probability)
 
 
-def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_stay: bool) -> Evaluation:
+def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray) -> Evaluation:
     """Return the best policy, for given chances of rolls, that plays as an agent does or takes actions that were tried.
 
     Args:
         found: the agent.
         tried: [P] the actions that were tried.
         chances: [S] the probability of each roll at its afterstate.
-        may_stay: whether it may play as the agent does where some action was tried.
     """
     tables, goal = found.tables, found.optimum.objective
     utility = goal.utilities(tables.final_score).astype(float)
@@ -181,7 +167,7 @@ def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_
         states = level.states.start + level.live
         own = level.reduce(np.add, found.weights[level.pairs] * after) + found.illegal[states] * of_illegal
         best = level.reduce(np.maximum, np.where(tried[level.pairs], after, -np.inf))
-        changes[states] = best > (own if may_stay else -np.inf)
+        changes[states] = best > own
         at_states[states] = np.where(changes[states], best, own)
         first = tables.state_start[level.afterstates]
         weighted = at_states[level.states] * chances[level.states]
@@ -196,7 +182,7 @@ def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray, may_
 def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int) -> float:
     """Return the least regret of a new network like the agent's while it is trained on exact optimal actions."""
     torch: Any = sys.modules.get("torch")
-    network, scores_of = _network_of(meter, agent, copied=True)
+    network, scores_of = network_of(meter, agent, copied=True)
     tables = found.tables
     optimal = np.zeros(tables.legal.shape, np.bool_)
     optimal[tables.pair_state, tables.pair_action] = found.optimum.optimal
@@ -224,156 +210,3 @@ def _regret_of_fit(meter: RegretMeter, agent: Any, found: Evaluation, steps: int
         (-(weight * chances).sum() / weight.sum()).backward()
         optimizer.step()
     return float(least)
-
-
-# The critic
-
-
-def _errors_of_critic(
-    meter: RegretMeter, agent: Any, masked: bool | None, found: Evaluation, critic: Callable[..., Any] | None
-) -> CriticErrors | None:
-    """Return the errors of a given critic, or of the critic of a model; None without one.
-
-    It is also None if the rewards from which the critic learns are not a multiple of the utility. The errors are
-    against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
-    """
-    scale = meter.view.reward_scale
-    if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
-        critic = network.critic
-        found = meter(agent, False, masked) if network.reveals_probabilities else found
-        scale = meter.view.learned_scale(agent)
-    if critic is None or scale is None:
-        return None
-    tables, goal = found.tables, found.optimum.objective
-    at = tables.decisions
-    estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at]))).astype(float)
-    if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.num_actions)}:
-        raise ValueError(
-            f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
-        )
-    at_afterstates, at_states = found.utilities
-    exact = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
-    if estimate.size > len(at):
-        of_pairs = tables.policy(estimate)[tables.pair_state, tables.pair_action]
-        share = np.maximum(tables.sum_at_states(found.weights), 1e-300)
-        of_states = tables.sum_at_states(found.weights * of_pairs) / share
-        estimated = of_pairs - tables.at_pairs(of_states)
-    else:
-        of_states = scale * goal.utilities(tables.final_score).astype(float)[tables.state_origin]
-        of_states[at] = estimate.ravel()
-        of_afterstates = np.add.reduceat(of_states * tables.state_probability, tables.state_start[:-1])
-        estimated = tables.after_pairs(of_afterstates) - tables.at_pairs(of_states)
-    errors = of_states[at] - scale * at_states[at]
-    visits = found.visits[at] / found.visits[at].sum()
-    is_known = abs(exact) > EQUAL * abs(found.optimum.value - found.random_value)
-    weights = tables.at_pairs(found.visits) * tables.uniform * is_known
-    wrong = np.sign(estimated) != np.sign(exact)
-    return CriticErrors(
-        float(visits @ errors),
-        float(np.sqrt(visits @ errors**2)),
-        float(weights @ wrong / weights.sum()) if weights.any() else 0.0,
-    )
-
-
-# The gradient
-
-
-@checked
-def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) -> FloatArray:
-    """Return the exact gradient of the expected utility of a stochastic policy.
-
-    It is the policy gradient theorem (Sutton et al., "Policy gradient methods for reinforcement learning with function
-    approximation", 2000) with exact visits and advantages: the sum over states and actions of
-    visits x advantage x the gradient of the action's probability.
-
-    Args:
-        meter: the meter of the agent's environment, for a game with tables.
-        agent: a torch module that returns scores, or a model of stable-baselines3 with an actor-critic policy.
-        masked: see `RegretMeter`.
-
-    Returns:
-        [P] the derivatives by all parameters of the network, in the order of `parameters()`. Utility is in the
-        objective's unit, so that more is better; rewards are utility times the environment's `reward_scale`.
-
-    Raises:
-        TypeError: as `meter` does.
-        ValueError: as `meter` does, or if the agent is something else.
-    """
-    _network_of(meter, agent)
-    found = meter(agent, False, masked)
-    tables = found.tables
-    at_afterstates, at_states = found.utilities
-    of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
-    advantage = np.tile((of_illegal - at_states)[:, None], tables.num_actions)
-    advantage[tables.pair_state, tables.pair_action] = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
-    return probability_gradient(meter, agent, found.visits[:, None] * advantage, bool(found.masked))
-
-
-def probability_gradient(meter: RegretMeter, agent: Any, weights: FloatArray, masked: bool) -> FloatArray:
-    """Return the derivatives of a weighted sum of the probabilities of actions.
-
-    Args:
-        meter: as `policy_gradient` takes it.
-        agent: as `policy_gradient` takes it.
-        weights: [S, A] the weight of each action at each state.
-        masked: whether the softmax is over legal actions only.
-
-    Returns:
-        [P] the derivatives by all parameters of the network, in the order of `parameters()`.
-
-    Raises:
-        ValueError: if the agent has no network that scores actions.
-    """
-    torch: Any = sys.modules.get("torch")
-    network, scores_of = _network_of(meter, agent)
-    tables = meter.solution.tables
-    at = tables.decisions
-    scores = scores_of().double()
-    if masked:
-        scores = scores.masked_fill(~torch.as_tensor(tables.legal[at], device=scores.device), -np.inf)
-    objective = (scores.softmax(dim=1) * torch.as_tensor(weights[at], device=scores.device)).sum()
-    parameters = list(network.parameters())
-    derivatives = torch.autograd.grad(objective, parameters, allow_unused=True)
-    return flat_gradient(derivatives, parameters)
-
-
-def _network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[Any, Callable[[], Any]]:
-    """Return the network of an agent, and a function that returns its scores [D, A] at all decisions, with gradients.
-
-    Raises:
-        ValueError: if the agent has no network that scores actions.
-    """
-    is_model = hasattr(agent, "predict")
-    module = getattr(agent, "policy", agent) if is_model else agent
-    module = deepcopy(module) if copied else module
-    tables = meter.solution.tables
-    masks = tables.legal[tables.decisions]
-    observations = meter.view(tables.observation[tables.decisions], masks)
-    if is_model and (network := ModelNetwork(module)).scores_actions:
-        return module, lambda: network.scores(observations)
-    if is_module(module) and not is_model:
-        return module, lambda: module_scores(module, observations, masks)
-    raise ValueError(f"a gradient or fit_steps needs a network that scores actions, not a {type(agent).__name__}")
-
-
-def _cosine(meter: RegretMeter, agent: Any, masked: bool | None, gradient: Any) -> float:
-    """Return the cosine between a given gradient and the exact one."""
-    exact = policy_gradient(meter, agent, masked)
-    network, _ = _network_of(meter, agent)
-    given = flat_gradient(gradient, list(network.parameters()))
-    if given.shape != exact.shape:
-        raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
-    return float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
-
-
-def flat_gradient(slopes: Any, parameters: list[Any]) -> FloatArray:
-    """Join tensors or arrays, one for each parameter or all in one, to a vector; None stands for zeros."""
-    if isinstance(slopes, list | tuple):
-        if len(slopes) != len(parameters):
-            raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network has {len(parameters)}")
-        pairs = zip(slopes, parameters, strict=True)
-        slopes = [weight.detach() * 0 if slope is None else slope for slope, weight in pairs]
-    else:
-        slopes = [slopes]
-    as_tensor = sys.modules["torch"].as_tensor
-    return np.concatenate([np.asarray(as_tensor(slope).detach().cpu().double()).ravel() for slope in slopes])

@@ -114,10 +114,10 @@ def random_visits(game, turns=20):
     return envs.visits
 
 
-def regret_by_the_reference(game, policy, visits, may_stay):
-    """Return the regret of the best policy among tried actions, and the agent's own if it `may_stay`.
+def regret_by_the_reference(game, policy, visits, is_tried, by_frequencies):
+    """Return the regret of the best policy that takes tried actions [P] or plays as the agent does.
 
-    It plans with the true probabilities if it `may_stay`, else with the frequencies of the visits.
+    It plans with the frequencies of the visits if `by_frequencies`, else with the true probabilities.
     """
     tables, other, plays = visits.tables, twin(game), in_their_words(visits.tables, policy)
     utility = their_utility(game, "score")
@@ -125,7 +125,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
     for state, where, roll in throwing_states(tables):
         seen[where, roll] = int(visits.states[state])
         seen[where] += int(visits.states[state])
-        tried[where, roll] = [move_of(tables, pair) for pair in tables.pairs_of(state) if visits.pairs[pair]]
+        tried[where, roll] = [move_of(tables, pair) for pair in tables.pairs_of(state) if is_tried[pair]]
 
     def at_state(where, roll):
         values = {move: value(after) for move, after in other.moves(where, roll)}
@@ -134,7 +134,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
         worst = utility(reference.worst_score(other))
         own = sum(share * values.get(move, worst) for move, share in plays(where, roll).items())
         known = {move: values[move] for move in tried[where, roll]}
-        if known and not (may_stay and own >= max(known.values())):
+        if known and max(known.values()) > own:
             chosen[where, roll] = {reference.first_best(known): 1}
             return max(known.values())
         return own
@@ -143,7 +143,7 @@ def regret_by_the_reference(game, policy, visits, may_stay):
     def value(where):
         if other.is_over(where):
             return utility(other.final_score(where))
-        by_seen = not may_stay and seen[where] > 0
+        by_seen = by_frequencies and seen[where] > 0
         return sum(
             (Fraction(seen[where, roll], seen[where]) if by_seen else chance) * at_state(where, roll)
             for roll, chance in other.outcomes(where)
@@ -157,16 +157,62 @@ def regret_by_the_reference(game, policy, visits, may_stay):
 
 @pytest.mark.parametrize("illegal", [False, True])
 @pytest.mark.parametrize("game", [ShutTheBox(tiles=4), Threes(dice=3, faces=4)], ids=str)
-def test_parts_agree_with_the_reference(game, illegal):
+def test_parts_are_means_over_both_orders_of_the_reference(game, illegal):
+    """In both orders and with both thresholds the parts sum to the regret."""
     meter, tables = RegretMeter(game), replace(compile_game(game))
     nothing = Visits(tables, np.zeros(tables.num_states, int), np.zeros(len(tables.pair_afterstate), int))
     for seed, visits in enumerate((nothing, *(random_visits(game, turns) for turns in (2, 100)))):
         policy = random_policy(game, seed, illegal)
-        found = diagnose(meter, player(game, policy), visits)
-        explored, sampled = (regret_by_the_reference(game, policy, visits, may_stay) for may_stay in (True, False))
-        regret = found.evaluation.regret
-        parts = {"exploration": explored, "sampling": sampled - explored, "optimisation": regret - sampled}
-        assert found.summary() == pytest.approx({"regret": regret, **parts}, abs=1e-9)
+        sampled = regret_by_the_reference(game, policy, visits, visits.pairs >= 0, True)
+        for least in (1, 5):
+            explored, both = (regret_by_the_reference(game, policy, visits, visits.pairs >= least, by) for by in (0, 1))
+            found = diagnose(meter, player(game, policy), visits, min_visits=least)
+            regret = found.evaluation.regret
+            parts = {
+                "exploration": (explored + (both - sampled)) / 2,
+                "sampling": (sampled + (both - explored)) / 2,
+                "exploration_first": explored,
+                "sampling_first": sampled,
+                "rest": regret - both,
+            }
+            assert found.summary() == pytest.approx({"regret": regret, **parts}, abs=1e-9)
+            assert found.exploration + found.sampling + found.rest == pytest.approx(regret, abs=1e-12)
+
+
+@pytest.mark.parametrize("game", [SIX, Threes(dice=3)], ids=str)
+def test_frequencies_equal_to_probabilities_cost_nothing(game):
+    """An agent that has tried little may keep its own actions, whichever part is taken first."""
+    tables, visits = compile_game(game), random_visits(game, 3)
+    throws = game.faces ** tables.dice[tables.state_origin]
+    exact = replace(visits, states=np.rint(tables.state_probability * throws).astype(int))
+    found = diagnose(RegretMeter(game), player(game, random_policy(game, 2)), exact)
+    assert (found.sampling, found.sampling_first) == (0, 0)
+    assert 0 < found.exploration == found.exploration_first < found.evaluation.regret
+
+
+def test_parts_depend_on_their_order_and_on_what_counts_as_tried():
+    """Check a turn of two dice with the faces 1, worth 1 point, and 2, worth nothing, by hand.
+
+    The agent keeps both dice. It loses 1/4 point at the roll 2, 1 and 1/8 at 1, 1, where perfect play keeps one. It has
+    kept one die five times at 1, 1, and seen only ones after keeping a 2. So at 2, 1 it has not tried the right action,
+    and by its frequencies both actions are as good: each alone suffices to lose 1/4.
+    """
+    game = Threes(dice=2, faces=2, free_face=2)
+    tables = compile_game(game)
+    pairs, states = np.zeros(len(tables.pair_state), int), np.zeros(tables.num_states, int)
+    pairs[tables.pairs_of(tables.find_state(0, 2, (1, 1)))[0]] = 5
+    states[tables.find_state(0, 1, (1,))] = 4
+    all_dice = player(game, np.maximum(tables.choices - 1, 0))
+    for min_visits, exploration, first, rest in ((5, 1 / 8, 1 / 4, 1 / 8), (6, 1 / 4, 3 / 8, 0)):
+        found = diagnose(RegretMeter(game), all_dice, Visits(tables, states, pairs), min_visits=min_visits)
+        assert found.summary() == {
+            "regret": 3 / 8,
+            "exploration": exploration,
+            "sampling": 1 / 8,
+            "rest": rest,
+            "exploration_first": first,
+            "sampling_first": 1 / 4,
+        }
 
 
 # Critics
@@ -233,7 +279,7 @@ def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
     env = gym.make(BOX, tiles=6)
     model, meter, is_actor = algorithm("MlpPolicy", env, seed=1, device="cpu"), RegretMeter(env), algorithm is not DQN
     found = diagnose(meter, model, random_visits(SIX), fit_steps=10)
-    parts = found.exploration, found.sampling, found.representation, found.optimisation
+    parts = found.exploration, found.sampling, found.representation, found.rest
     assert sum(parts) == pytest.approx(found.evaluation.regret, abs=1e-12)
     assert found.evaluation.regret == meter(model).regret
     with torch.no_grad():

@@ -160,7 +160,7 @@ def test_parts_of_the_regret_are_logged_with_visits():
     callback = RegretCallback(meter_of(), every=128, visits=lambda: envs.visits, masked=False)
     model_of(PPO, TurnVecEnv(envs)).learn(256, callback)
     for _, summary in callback.curve:
-        parts = [summary[name] for name in ("exploration", "sampling", "optimisation")]
+        parts = [summary[name] for name in ("exploration", "sampling", "rest")]
         assert sum(parts) == pytest.approx(summary["regret"], abs=1e-12)
         assert "critic_bias" in summary
     explored = [summary["exploration"] for _, summary in callback.curve]

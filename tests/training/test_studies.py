@@ -83,7 +83,8 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
         diagnoses.diagnoses(seeds=1, out=tmp_path / "diagnoses.csv.gz")
     rows = pd.read_csv(tmp_path / "diagnoses.csv.gz").set_index("agent")
     assert rows.index.tolist() == [*diagnoses.OURS, *diagnoses.MODELS]
-    assert (rows["exploration"] >= 0).all()
+    assert (rows[["exploration_first_1", "sampling_first_1"]] >= 0).all(axis=None)
+    assert (rows["exploration_first_1"] <= rows["exploration_first_10"]).all()
     assert ((rows["representation"] != 0) == [agent in diagnoses.MODELS for agent in rows.index]).all()
     assert not rows.loc["ppo"].equals(rows.loc["ppo without entropy bonus"])
     assert capsys.readouterr().out.count("is complete") == 2

@@ -25,11 +25,13 @@ from training.study import fill_table
 STEPS = 200_000
 FIT_STEPS = 1000
 KEY = ["agent", "task", "seed"]
-PARTS = ["exploration", "sampling", "representation", "optimisation"]
+MIN_VISITS = (1, 10, 100)  # how often an action was taken that counts as tried
+PARTS = ["exploration", "sampling", "exploration_first", "sampling_first"]
+NUMBERS = ["regret", "representation", *(f"{part}_{visits}" for visits in MIN_VISITS for part in PARTS)]
 STUDIED = ("nine-tiles", "threes")
 OURS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that differ from their presets
+    "q-learning": ("q-learning", {}),
     "fitted-q": ("fitted-q", {}),
-    "fitted-q with 16 updates a step": ("fitted-q", {"gradient_steps": 16}),
     "dqn": ("dqn", {}),
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
@@ -41,13 +43,12 @@ MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-a2c with entropy bonus": partial(A2C, ent_coef=0.3),
     "sb3-maskable-ppo with entropy bonus": partial(MaskablePPO, ent_coef=0.3),
 }
-CHANGES = (  # pairs of agents that differ in masks, in a bonus for exploration, or in the number of updates
+CHANGES = (  # pairs of agents that differ in masks or in a bonus for exploration
     ("sb3-ppo", "sb3-maskable-ppo"),
     ("sb3-ppo", "sb3-ppo with entropy bonus"),
     ("sb3-a2c", "sb3-a2c with entropy bonus"),
     ("sb3-maskable-ppo", "sb3-maskable-ppo with entropy bonus"),
     ("ppo without entropy bonus", "ppo"),
-    ("fitted-q", "fitted-q with 16 updates a step"),
 )
 
 
@@ -59,30 +60,39 @@ def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagno
         workers: How many are trained at a time.
         out: The .csv.gz file.
     """
-    keys = [(agent, task, seed) for agent in (*OURS, *MODELS) for seed in range(seeds) for task in STUDIED]
-    fill_table(train, keys, KEY, PARTS, out, workers)
+    keys = [
+        (agent, task, seed)
+        for agents in (OURS, MODELS)
+        for seed in range(seeds)
+        for agent in agents
+        for task in STUDIED
+    ]
+    fill_table(train, keys, KEY, NUMBERS, out, workers)
     say(f"{out} is complete")
 
 
 def train(agent: str, task: str, seed: int) -> list[float]:
-    """Train and diagnose an agent; return the parts of its regret.
+    """Train an agent; return its regret and the parts of it.
 
-    The representation of our own learners is a part of their optimisation.
+    The representation of our own learners is 0: it is a part of the rest.
     """
     torch.set_num_threads(1)
     env, arguments = TASKS[task]
     if agent in MODELS:
-        single = RecordVisits(gym.make(env, **arguments))
-        model = MODELS[agent]("MlpPolicy", single, seed=seed, device="cpu").learn(STEPS)
-        found = diagnose(RegretMeter(single, illegal="end"), model, single.visits, fit_steps=FIT_STEPS)
+        envs: Any = RecordVisits(gym.make(env, **arguments))
+        player = MODELS[agent]("MlpPolicy", envs, seed=seed, device="cpu").learn(STEPS)
+        meter, fit_steps = RegretMeter(envs, illegal="end"), FIT_STEPS
     else:
         algorithm, settings = OURS[agent]
         config = configure(algorithm, env, arguments, "200k", seed=seed, settings=settings)
         envs = VectorRecordVisits(config.make_envs())
         learner = config.make_learner(envs)
         learner.learn(STEPS)
-        found = diagnose(RegretMeter(envs), learner.act, envs.visits)
-    return [found.summary().get(part, 0.0) for part in PARTS]
+        player, meter, fit_steps = learner.act, RegretMeter(envs), 0
+    fitted = diagnose(meter, player, envs.visits, fit_steps=fit_steps)
+    found = [diagnose(meter, player, envs.visits, min_visits=visits) for visits in MIN_VISITS]
+    parts = [getattr(each, part) for each in found for part in PARTS]
+    return [fitted.evaluation.regret, fitted.representation or 0.0, *parts]
 
 
 if __name__ == "__main__":
