@@ -1,7 +1,7 @@
 """What a check gives to the code under test, and how its answer is read."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,8 +16,7 @@ class Arrays:
 
     def arrays(self) -> dict[str, Any]:
         """Return the arrays by name."""
-        present = {field.name: getattr(self, field.name) for field in fields(self)}
-        return {name: value for name, value in present.items() if hasattr(value, "shape")}
+        return {name: value for name, value in vars(self).items() if hasattr(value, "shape")}
 
     def map(self, convert: Callable[[Any], Any]) -> Self:
         """Return a batch with each array converted, such as `batch.map(torch.as_tensor)`."""
@@ -102,10 +101,10 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
             f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 60)}"
         ) from error
     for field, array in batch.arrays().items():
-        if not np.array_equal(array, getattr(given, field), equal_nan=array.dtype.kind == "f"):
+        if not np.array_equal(array, getattr(given, field), equal_nan=True):
             raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
-    if isinstance(answer, tuple | dict) or answer is None:
-        kind = "a tuple" if isinstance(answer, tuple) else type(answer).__name__
+    if isinstance(answer, tuple | dict | None):
+        kind = "None" if answer is None else f"a {type(answer).__name__}"
         raise TypeError(f"{name} must return one array of shape {shape}, not {kind}: wrap it in a lambda")
     array = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
     if array.dtype.kind not in "fiub":

@@ -5,14 +5,16 @@ entries, so a shift of either is found. Nothing is learned, and no result depend
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
 
 import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from stb_gym.arguments import checked
-from stb_gym.check.recording import LATE, RESET, SCALE, STEP, UNKNOWN, Array, Call, RecordedEnv, Truth
+from stb_gym.check.recording import LATE, RESET, SCALE, STEP, UNKNOWN, Array, Call, RecordedEnv, truth_of
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.measure.tensors import as_array
@@ -26,115 +28,90 @@ OBSERVATIONS = ("observation", "next_observation")
 MASKS = ("action_mask", "next_action_mask")
 BOOLEANS = (*MASKS, "terminated", "truncated", "done", "episode_start", "valid")
 TOLERANCE = 1e-5  # of stored numbers; rewards are further apart
-SHARE = 0.6  # of the rows that a fault must predict to be named; it may miss the first and last of a column
-
-
-class Fault(NamedTuple):
-    """A fault: the field of a row holds another column of the truth, or that of another step.
-
-    Attributes:
-        text: the fault in words.
-        remedy: what to do.
-        column: what the field holds; see `Truth.columns`; "" if that cannot be predicted.
-        place: of which step: "here", "before", "after" or "viewed".
-    """
-
-    text: str
-    remedy: str
-    column: str = ""
-    place: str = "here"
-
-
-ALIGN = "write all entries of a step after it, in one place, at the same index"
-COPY = "store a copy: np.array(observation)"
-ENDS = "store both flags as step returns them, and bootstrap from the last observation where only truncated is true"
-FORCED = "leave the flags False where you stop collecting, and bootstrap from the next observation"
-LAST = "take what belongs to the last observation: final_obs and final_info (SAME_STEP), or what step returned"
-LOG_PROB = "store the logarithm of the probability from which the action was drawn, in the same call"
-MASK = "store the mask with which the action was chosen as action_mask, and the one after the step as the next"
-RESET_ENDED = "reset an environment where its episode ended, and only there"
-TRANSPOSE = "use reshape(B, T, ...).swapaxes(0, 1)"
+SHARE = 0.5  # of the rows that a fault must predict to be named; it may miss the first and last of a column
 VIEWED = "mixes environments: a [B, T] batch was viewed as [T, B] without a transpose"
+CHANGED = "observations were scaled, cast to another type, or written over"
+SAME_ARRAY = "all rows hold the same array: it was stored without a copy"
 
-FAULTS: dict[str, tuple[Fault, ...]] = {
-    "observation": (
-        Fault("each observation is the one after its step: an array was written over", COPY, "next_observation"),
-        Fault(
-            "stale first observation: a new episode starts from the last observation of the one before",
-            "replace the agent's observation by the one that reset returns",
-            "stale_observation",
+FAULTS: dict[str, dict[str, str]] = {  # what is wrong with a field, and the column of the truth that it then holds
+    "observation": {
+        "each observation is the one after its step: an array was written over": "next_observation",
+        "stale first observation: a new episode starts from the last observation of the one before": "previous",
+    },
+    "next_observation": {
+        "the last observation of an episode is lost: the first one after the reset is stored in its place": (
+            "next_observation_played"
         ),
-    ),
-    "next_observation": (
-        Fault(
-            "the last observation of an episode is lost: the first one after the reset is stored in its place",
-            LAST,
-            "next_observation_played",
+        "the next observation is the one before the step: the same array, or read early": "observation",
+    },
+    "terminated": {
+        "truncation is stored as termination": "done",
+        "termination is never stored": "never",
+        "terminated and truncated are swapped": "truncated",
+        "an unfinished episode is stored as terminated where the collector stops": "terminated_or_stop",
+        "the joined end flag is shifted: each row holds that of the step before": "done_before",
+    },
+    "truncated": {
+        "termination is stored as truncation": "done",
+        "truncation is never stored": "never",
+        "terminated and truncated are swapped": "terminated",
+    },
+    "done": {
+        "truncation is not stored as an end": "terminated",
+        "termination is not stored as an end": "truncated",
+        "an unfinished episode is stored as done where the collector stops": "done_or_stop",
+    },
+    "episode_start": {"the end flag of the step itself is stored where that of the step before belongs": "done"},
+    "action_mask": {
+        "the mask is that of the next observation": "next_action_mask",
+        "all actions are stored as legal": "all_legal",
+    },
+    "next_action_mask": {
+        "the next mask is that of the observation before the step": "action_mask",
+        "the last mask of an episode is lost: the first one after the reset is stored in its place": (
+            "next_action_mask_played"
         ),
-        Fault("the next observation is the one before the step: the same array, or read early", COPY, "observation"),
-    ),
-    "terminated": (
-        Fault("truncation is stored as termination", ENDS, "done"),
-        Fault("termination is never stored", ENDS, "never"),
-        Fault("terminated and truncated are swapped", ENDS, "truncated"),
-        Fault("an unfinished episode is stored as terminated where the collector stops", FORCED, "terminated_or_stop"),
-        Fault("the joined end flag is shifted: each row holds that of the step before", ALIGN, "done", "before"),
-    ),
-    "truncated": (
-        Fault("termination is stored as truncation", ENDS, "done"),
-        Fault("truncation is never stored", ENDS, "never"),
-        Fault("terminated and truncated are swapped", ENDS, "terminated"),
-    ),
-    "done": (
-        Fault("truncation is not stored as an end", ENDS, "terminated"),
-        Fault("termination is not stored as an end", ENDS, "truncated"),
-        Fault("an unfinished episode is stored as done where the collector stops", FORCED, "done_or_stop"),
-    ),
-    "episode_start": (
-        Fault("the end flag of the step itself is stored where that of the step before belongs", ALIGN, "done"),
-    ),
-    "action_mask": (
-        Fault("the mask is that of the next observation", MASK, "next_action_mask"),
-        Fault("all actions are stored as legal", MASK, "all_legal"),
-    ),
-    "next_action_mask": (
-        Fault("the next mask is that of the observation before the step", MASK, "action_mask"),
-        Fault(
-            "the last mask of an episode is lost: the first one after the reset is stored in its place",
-            LAST,
-            "next_action_mask_played",
-        ),
-        Fault("all actions are stored as legal", MASK, "all_legal"),
-    ),
-    "log_prob": (Fault("the log-probability is that of the policy without the mask", LOG_PROB, "log_prob_unmasked"),),
+        "all actions are stored as legal": "all_legal",
+    },
+    "log_prob": {"the log-probability is that of the policy without the mask": "log_prob_unmasked"},
 }
-SAME_ARRAY = Fault("all rows hold the same array: it was stored without a copy", COPY)
-CHANGED = Fault(
-    "observations were scaled, cast to another type, or written over",
-    "check with raw observations and rewards, and normalize what comes out of the buffer",
-)
 OTHERWISE = {
     "observation": CHANGED,
     "next_observation": CHANGED,
-    "reward": Fault("rewards were scaled, clipped or normalized, or belong to other steps", CHANGED.remedy),
-    "log_prob": Fault(
-        "the log-probability is that of other actions, weights, mode, temperature or exploration rate", LOG_PROB
-    ),
+    "reward": "rewards were scaled, clipped or normalized, or belong to other steps",
+    "log_prob": "the log-probability is that of other actions, weights, mode, temperature or exploration rate",
 }
 NO_STEPS = {
-    RESET: Fault(
-        "rows of the autoreset step are stored as transitions, from a last observation to the next episode's first",
-        "leave out the row after each end in NEXT_STEP mode, or mark it in `valid`",
-    ),
-    LATE: Fault("the environment is stepped on after the end of an episode: no reset", RESET_ENDED),
-    UNKNOWN: Fault(f"{CHANGED.text}, or no action was played there", CHANGED.remedy),
+    RESET: "rows of the autoreset step are stored as transitions, from a last observation to the next episode's first",
+    LATE: "the environment is stepped on after the end of an episode: no reset",
+    UNKNOWN: f"{CHANGED}, or no action was played there",
 }
-
-
-def equal(stored: Array, values: Array) -> Array:
-    """Return [N] True where a field holds `values`."""
-    same = np.isclose(stored, values, rtol=0, atol=TOLERANCE)
-    return np.asarray(same.reshape(len(same), -1).all(axis=1))
+ALIGN = "write all entries of a step after it, in one place, at the same index"
+ENDS = (
+    "store both flags as step returns them, leave them False where you stop collecting, and bootstrap from the last "
+    "observation where only truncated is true"
+)
+MASK = "store the mask with which the action was chosen as action_mask, and the one after the step as the next"
+RAW = "check with raw observations and rewards, store copies of arrays, and normalize what comes out of the buffer"
+LAST = "take what belongs to the last observation: final_obs and final_info (SAME_STEP), or what step returned"
+REMEDIES = {  # by the first case that fails
+    "seeds of environments": "add its index to each seed",
+    "seeds of episodes": "seed the first reset only",
+    "resets": "reset an environment where its episode ended, and only there",
+    "legal actions": "mask the actions in play",
+    "each row is a step": "reset where an episode ended, and leave out rows of autoresets or mark them in `valid`",
+    "each step once": "store a copy: np.array(observation)",
+    "observation": RAW,
+    "reward": RAW,
+    "next_observation": LAST,
+    "terminated": ENDS,
+    "truncated": ENDS,
+    "done": ENDS,
+    "action_mask": MASK,
+    "next_action_mask": MASK,
+    "log_prob": "store the logarithm of the probability from which the action was drawn, in the same call",
+}
+Judged = tuple[Case, tuple[str, ...]]  # a case, and the faults that look like its error
 
 
 @checked
@@ -165,7 +142,8 @@ def rollout(
     not compared.
 
     The environment is a small game with a limit, in which turns end by termination, by truncation, or by both at once.
-    Infos hold `action_mask`. The last entry of an observation is different in every observation, and the reward is
+    Infos hold `action_mask`. Some actions are illegal from the first move on; a legal one is played in place of an
+    illegal one. The last entry of an observation is different in every observation, and the reward is
     different in every step. So hand in a collector that neither normalizes nor clips them.
 
     Args:
@@ -222,162 +200,183 @@ def rollout(
     answer = collect(env)
     if not calls:
         raise ValueError("collect must play in the environment that it is given: it made no step there")
-    comparison = Comparison(Truth(calls, policy), answer, len(envs), shuffled)
-    comparison.check_play(calls)
-    comparison.check_rows()
-    if len(comparison.taken):
-        comparison.check_fields()
-    likely = dict.fromkeys(fault.text for fault in comparison.faults)
-    remedy = comparison.faults[0].remedy if likely else ""
-    return CheckResult("rollout", tuple(comparison.cases), tuple(likely), remedy)
+    truth = truth_of(calls, policy)
+    rows = read_rows(answer, truth, len(envs), shuffled)
+    judged = [*_played(truth, rows), *_stored(truth, rows), *_compared(truth, rows)]
+    cases = [case for case, _ in judged]
+    likely = dict.fromkeys(chain.from_iterable(faults for _, faults in judged))
+    failed = next((case.name for case in cases if not case.passed), "")
+    if not (failed or truth["done"][rows.taken].any()):
+        raise ValueError("collect must store some hundred steps: no episode ended in those that it returned")
+    return CheckResult("rollout", tuple(cases), tuple(likely), REMEDIES.get(failed, ALIGN) if failed else "")
 
 
-class Comparison:
-    """The comparison of stored rows with what happened.
-
-    Args:
-        truth: what happened.
-        answer: what the collector returned.
-        num_envs: the number of environments.
-        shuffled: whether rows may come in any order, and twice.
+@dataclass(frozen=True)
+class Rows:
+    """The N rows that a collector returned.
 
     Attributes:
-        cases: the cases.
-        faults: the faults of the failed cases, most likely first.
-        taken: the numbers of the steps in the rows that hold one.
+        fields: the entries by name: [N], or [N, A] for masks. Observations are the numbers of the calls that returned
+            them, or -1.
+        shape: the leading axes: [T, B] or [N].
+        num_envs: the number of environments.
+        shuffled: whether rows may come in any order, and twice.
+        step: [N] the number of the step that each row holds, or -1.
+        valid: [N] False in rows that the learner leaves out.
+        chosen: [M] the indices of the valid rows that hold a step.
+        in_order: whether each row should follow the one `num_envs` rows before.
     """
 
-    def __init__(self, truth: Truth, answer: Any, num_envs: int, shuffled: bool):
-        self.cases: list[Case] = []
-        self.faults: list[Fault] = []
-        self._truth = truth
-        self._num_envs = num_envs
-        self._shuffled = shuffled
-        self._fields, self._shape = read_rows(answer, truth, num_envs)
-        self._step = find_steps(truth, self._fields)  # [N] the number of the step that each row holds, or -1
-        self._valid = self._fields.pop("valid", np.ones(len(self._step), np.bool_))
-        self._chosen = np.flatnonzero(self._valid & (truth.kind[self._step] == STEP))
-        self.taken = self._step[self._chosen]
-        self._places = {
-            "here": self.taken,
-            "before": truth.previous[self.taken],
-            "after": truth.following[self.taken],
+    fields: dict[str, Array]
+    shape: tuple[int, ...]
+    num_envs: int
+    shuffled: bool
+    step: Array
+    valid: Array
+    chosen: Array
+    in_order: bool
+
+    @property
+    def taken(self) -> Array:
+        """[M] the steps in those rows."""
+        return self.step[self.chosen]
+
+    def name(self, index: Any) -> str:
+        """Return the index of a row in the arrays of the collector."""
+        return "row " + ", ".join(map(str, np.unravel_index(index, self.shape)))
+
+
+def _judged(name: str, error: Any, where: str, *faults: str) -> Judged:
+    """Return a case that fails if there is an error."""
+    return Case(name, int(error), where=where if error else ""), faults if error else ()
+
+
+def _played(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
+    """Check seeds, resets and actions."""
+    is_step = truth["kind"] == STEP
+    steps = is_step.sum()
+    is_reset = truth["kind"] == RESET
+    resets = is_reset.sum()
+    seeded = [pair for pair in zip(truth["env"], truth["seed"], strict=True) if pair[1] is not None]
+    firsts = dict(reversed(seeded))
+    yield _judged(
+        "seeds of environments",
+        len(firsts) - len(set(firsts.values())),
+        f"first seeds {quoted(list(firsts.values()))}",
+        "all environments have the same seed and play the same dice",
+    )
+    repeats = len(seeded) - len(set(seeded))
+    yield _judged(
+        "seeds of episodes",
+        max(repeats - resets // 2, 0),
+        f"{repeats} of {resets} resets set a seed again",
+        "each reset sets the same seed: the same game is played again",
+    )
+    forced = (truth["is_cut"] & is_step & (truth["following"] >= 0)).sum()
+    yield _judged(
+        "resets",
+        max(forced - steps // 2, 0),
+        f"{forced} resets in {steps} steps cut off an episode",
+        "the environment is reset after each step: only first moves are played",
+    )
+    if "action_mask" in rows.fields:
+        illegal = (is_step & ~np.take_along_axis(truth["action_mask"], truth["action"][:, None], 1)[:, 0]).sum()
+        yield _judged(
+            "legal actions",
+            illegal,
+            f"{illegal} of {steps} actions were illegal",
+            "actions are chosen without the mask, or with another one",
+        )
+
+
+def _stored(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
+    """Check that each row is a step, stored once, and that rows follow one another."""
+    kinds = truth["kind"][rows.step]
+    wrong = rows.valid & (kinds != STEP)
+    present = Counter(kinds[wrong].tolist()).most_common()
+    where = f"{rows.name(wrong.argmax())} is the first that is no step"
+    yield _judged("each row is a step", wrong.sum(), where, *(NO_STEPS[kind] for kind, _ in present))
+    if not rows.shuffled:
+        twice = len(rows.taken) - len(np.unique(rows.taken))
+        fault = "steps are stored twice: a list, an array or a slot is stored again, or written twice"
+        yield _judged("each step once", twice, f"{twice} rows hold the step of another row", fault)
+    if rows.in_order:
+        before = np.roll(rows.step, rows.num_envs)
+        follows = (before == truth["previous"][rows.step]) | (truth["kind"][before] != STEP)
+        broken = rows.chosen[~follows[rows.chosen] & (rows.chosen >= rows.num_envs)]
+        neighbors = (truth["following"][rows.taken[:-1]] == rows.taken[1:]).sum()
+        is_viewed = rows.num_envs > 1 and neighbors > SHARE * len(rows.taken)
+        yield _judged(
+            "order of rows",
+            len(broken),
+            f"{rows.name(broken.min(initial=len(kinds) - 1))} is the first that is wrong",
+            f"the batch {VIEWED}"
+            if is_viewed
+            else "rows do not follow one another: steps are left out, or rows are shuffled",
+        )
+
+
+def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
+    """Compare each field, and find the fault that predicts best what it holds."""
+    step = rows.taken
+    if not len(step):
+        return
+    elsewhere = {"before": truth["previous"][step], "after": truth["following"][step]}
+    if rows.in_order:  # rows before and after may be those of autoresets
+        elsewhere = {
+            "before": np.roll(rows.step, rows.num_envs)[rows.chosen],
+            "after": np.roll(rows.step, -rows.num_envs)[rows.chosen],
         }
-        self._in_order = not shuffled and (len(self._shape) == 2 or num_envs == 1)
-        if self._in_order:  # rows before and after may be those of autoresets
-            self._places["before"] = np.roll(self._step, num_envs)[self._chosen]
-            self._places["after"] = np.roll(self._step, -num_envs)[self._chosen]
-            self._places["viewed"] = self._step.reshape(-1, num_envs).T.ravel()[self._chosen]
-
-    def _add(self, name: str, error: Any, where: str, *faults: Fault) -> None:
-        self.cases.append(Case(name, int(error), where=where if error else ""))
-        if error:
-            self.faults.extend(faults)
-
-    def check_play(self, calls: list[Call]) -> None:
-        """Check seeds, resets and actions."""
-        truth = self._truth
-        seeded = [call for call in calls if call.seed is not None]
-        firsts = {call.env: call.seed for call in reversed(seeded)}
-        error = len(firsts) - len(set(firsts.values()))
-        fault = Fault("all environments have the same seed and play the same dice", "add its index to each seed")
-        self._add("seeds of environments", error, f"first seeds {quoted(list(firsts.values()))}", fault)
-        repeats = len(seeded) - len({(call.env, call.seed) for call in seeded})
-        resets = (truth.kind == RESET).sum()
-        fault = Fault("each reset sets the same seed: the same game is played again", "seed the first reset only")
-        where = f"{repeats} of {resets} resets set a seed again"
-        self._add("seeds of episodes", max(repeats - resets // 2, 0), where, fault)
-        is_step = truth.kind == STEP
-        steps = is_step.sum()
-        forced = (truth.is_cut & is_step & (truth.following >= 0)).sum()
-        fault = Fault("the environment is reset after each step: only first moves are played", RESET_ENDED)
-        where = f"{forced} resets in {steps} steps cut off an episode"
-        self._add("resets", max(forced - steps // 2, 0), where, fault)
-        if "action_mask" in self._fields:
-            masks = truth.columns["action_mask"]
-            illegal = (is_step & ~masks[range(len(masks)), truth.columns["action"]]).sum()
-            fault = Fault("actions are chosen without the mask, or with another one", "mask the actions in play")
-            self._add("legal actions", illegal, f"{illegal} of {steps} actions were illegal", fault)
-
-    def check_rows(self) -> None:
-        """Check that each row is a step, stored once, and that rows follow one another."""
-        truth = self._truth
-        kinds = truth.kind[self._step]
-        wrong = self._valid & (kinds != STEP)
-        present = Counter(kinds[wrong].tolist()).most_common()
-        where = f"row {self._row(wrong.argmax())} is the first that is no step"
-        self._add("each row is a step", wrong.sum(), where, *(NO_STEPS[kind] for kind, _ in present))
-        if not (self.faults or truth.columns["done"][self.taken].any()):
-            raise ValueError("collect must store some hundred steps: no episode ended in those that it returned")
-        if not self._shuffled:
-            twice = len(self.taken) - len(np.unique(self.taken))
-            fault = Fault("steps are stored twice: a list, an array or a slot is stored again, or written twice", COPY)
-            self._add("each step once", twice, f"{twice} rows hold the step of another row", fault)
-        if self._in_order:
-            before = self._places["before"]
-            follows = (before == truth.previous[self.taken]) | (truth.kind[before] != STEP)
-            broken = self._chosen[~follows & (self._chosen >= self._num_envs)]
-            fault = Fault("rows do not follow one another: steps are left out, or rows are shuffled", ALIGN)
-            neighbors = (truth.following[self.taken[:-1]] == self.taken[1:]).sum()
-            if self._num_envs > 1 and neighbors > SHARE * len(self.taken):
-                fault = Fault(f"the batch {VIEWED}", TRANSPOSE)
-            where = f"row {self._row(broken.min(initial=len(kinds) - 1))} is the first that is wrong"
-            self._add("order of rows", len(broken), where, fault)
-
-    def check_fields(self) -> None:
-        """Compare each field, and find the fault that predicts best what it holds."""
-        truth = self._truth
-        step = self.taken
-        is_last = truth.columns["terminated"][step]
-        is_cut = truth.is_cut[step]
-        truncated = self._fields.get("truncated", np.zeros(len(self._step), np.bool_))[self._chosen]
-        unused = {  # where no learner needs a field; after the row of an autoreset, that one may be marked as the start
-            "next_observation": is_last,
-            "next_action_mask": is_last,
-            "truncated": np.where(truncated, is_cut, is_last),  # True may mean that the collector stops
-            "done": truncated & is_cut,
-            "episode_start": (truth.previous[step] < 0) | (truth.kind[self._places["before"]] == RESET),
-        }
-        for field in FIELDS:
-            if field not in self._fields or field not in truth.columns:
-                why = "needs policy=" if field in self._fields else "not given"
-                self.cases.append(Case(field, skipped=why))
-                continue
-            stored = self._fields[field][self._chosen]
-            happened = truth.columns[field][step]
-            compared = ~unused.get(field, np.zeros_like(is_last))
-            wrong = compared & ~equal(stored, happened)
-            worst = int(wrong.argmax())
-            unit = "the observation of call " if field in OBSERVATIONS else ""
-            where = (
-                f"{wrong.sum()} of {len(wrong)} rows; row {self._row(self._chosen[worst])} holds {unit}"
-                f"{quoted(stored[worst].tolist())}, but {unit}{quoted(happened[worst].tolist())} happened"
-            )
-            name = field.replace("_", " ")
-            scores = {OTHERWISE.get(field, Fault(f"{name} is not what happened", ALIGN)): SHARE}
-            for fault in (
-                *FAULTS.get(field, ()),
-                Fault(f"{name} is shifted: each row holds that of the step before", ALIGN, field, "before"),
-                Fault(f"{name} is shifted: each row holds that of the step after", ALIGN, field, "after"),
-                Fault(f"{name} {VIEWED}", TRANSPOSE, field, "viewed"),
-            ):
-                if fault.place in self._places and wrong.any():
-                    predicted = equal(stored, truth.columns[fault.column][self._places[fault.place]])
-                    scores[fault] = min(predicted[wrong].mean(), predicted[compared].mean())
-            if field in OBSERVATIONS and stored.min() >= 0 and len(np.unique(stored)) <= self._num_envs:
-                scores = {SAME_ARRAY: SHARE}
-            self._add(field, wrong.sum(), where, max(scores, key=scores.__getitem__))
-        if not (truth.columns["truncated"][step] & ~is_last).any():
-            self.cases.append(Case("truncation", skipped="no stored episode reached the limit"))
-
-    def _row(self, index: Any) -> str:
-        return ", ".join(map(str, np.unravel_index(index, self._shape)))
+    words = {f"is shifted: each row holds that of the step {place}": at for place, at in elsewhere.items()}
+    if rows.in_order:
+        words[VIEWED] = rows.step.reshape(-1, rows.num_envs).T.ravel()[rows.chosen]
+    is_last = truth["terminated"][step]
+    is_cut = truth["is_cut"][step]
+    truncated = rows.fields.get("truncated", np.zeros(len(rows.step), np.bool_))[rows.chosen]
+    unused = {  # where no learner needs a field; after the row of an autoreset, that one may be marked as the start
+        "next_observation": is_last,
+        "next_action_mask": is_last,
+        "truncated": np.where(truncated, is_cut, is_last),  # True may mean that the collector stops
+        "done": truncated & is_cut,
+        "episode_start": (truth["previous"][step] < 0) | (truth["kind"][elsewhere["before"]] == RESET),
+    }
+    for field in FIELDS:
+        if field not in rows.fields or field not in truth:
+            yield Case(field, skipped="needs policy=" if field in rows.fields else "not given"), ()
+            continue
+        stored = rows.fields[field][rows.chosen]
+        happened = truth[field][step]
+        compared = ~unused.get(field, np.zeros_like(is_last))
+        wrong = compared & ~equal(stored, happened)
+        worst = int(wrong.argmax())
+        unit = "the observation of call " if field in OBSERVATIONS else ""
+        where = (
+            f"{wrong.sum()} of {len(wrong)} rows; {rows.name(rows.chosen[worst])} holds {unit}"
+            f"{quoted(stored[worst].tolist())}, but {unit}{quoted(happened[worst].tolist())} happened"
+        )
+        name = field.replace("_", " ")
+        scores = {OTHERWISE.get(field, f"{name} is not what happened"): SHARE}
+        if wrong.any():
+            predicted = {fault: truth[column][step] for fault, column in FAULTS.get(field, {}).items()}
+            predicted |= {f"{name} {place}": truth[field][at] for place, at in words.items()}
+            for fault, values in predicted.items():
+                same = equal(stored, values)
+                scores[fault] = min(same[wrong].mean(), same[compared].mean())
+        if field in OBSERVATIONS and stored.min() >= 0 and len(np.unique(stored)) <= rows.num_envs:
+            scores = {SAME_ARRAY: SHARE}
+        yield _judged(field, wrong.sum(), where, max(scores, key=scores.__getitem__))
+    if not (truth["truncated"][step] & ~is_last).any():
+        yield Case("truncation", skipped="no stored episode reached the limit"), ()
 
 
-def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array], tuple[int, ...]]:
-    """Return the fields that a collector returned, and their leading axes: [T, B] or [N].
+def equal(stored: Array, values: Array) -> Array:
+    """Return [N] True where a field holds `values`."""
+    same = np.isclose(stored, values, rtol=0, atol=TOLERANCE)
+    return np.asarray(same.reshape(len(same), -1).all(axis=1))
 
-    Fields are [N], or [N, A] for masks. Observations become the numbers of the calls that returned them, or -1.
+
+def read_rows(answer: Any, truth: dict[str, Array], num_envs: int, shuffled: bool) -> Rows:
+    """Return the rows that a collector returned.
 
     Raises:
         ValueError: if a name is unknown or a shape is wrong.
@@ -385,8 +384,7 @@ def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array
     if not (isinstance(answer, Mapping) and "observation" in answer):
         raise ValueError(f"collect must return a dictionary with the entry observation, not {quoted(answer)}")
     check_names("entry of the rows", answer, [*FIELDS, "valid"])
-    widths = dict.fromkeys(OBSERVATIONS, truth.observations.shape[1:])
-    widths |= dict.fromkeys(MASKS, truth.columns["all_legal"].shape[1:])
+    widths = dict.fromkeys(OBSERVATIONS, truth["shown"].shape[1:]) | dict.fromkeys(MASKS, truth["all_legal"].shape[1:])
     leading: tuple[int, ...] = ()
     fields = {}
     for name in ("observation", *answer):  # the observation first: it gives the leading axes
@@ -401,29 +399,29 @@ def read_rows(answer: Any, truth: Truth, num_envs: int) -> tuple[dict[str, Array
         wanted = leading + width
         if array.shape not in (wanted, (*wanted, 1)):
             raise ValueError(f"{name} must have the shape {wanted}, not {array.shape}")
-        rows = array.reshape(-1, *width)
+        entries = array.reshape(-1, *width)
         if name in OBSERVATIONS:
-            number = numbers_of(rows[:, -1], truth)
-            fields[name] = np.where((rows == truth.observations[number]).all(axis=1), number, -1)
+            number = numbers_of(entries[:, -1], truth)
+            fields[name] = np.where((entries == truth["shown"][number]).all(axis=1), number, -1)
         else:
-            fields[name] = rows != 0 if name in BOOLEANS else rows
-    return fields, leading
-
-
-def numbers_of(fractions: Array, truth: Truth) -> Array:
-    """Return the numbers [N] of the calls that returned these observations or rewards; -1 where there is none."""
-    numbers = np.abs(fractions) * SCALE
-    return np.where(numbers < len(truth.kind), numbers, -1).round().astype(np.int64)
-
-
-def find_steps(truth: Truth, fields: dict[str, Array]) -> Array:
-    """Return [N] the number of the step that each row holds, or -1: by its observation or its reward."""
-    candidates = [truth.leaving[fields["observation"]]]
-    if "reward" in fields:
-        candidates.append(numbers_of(fields["reward"], truth))
+            fields[name] = entries != 0 if name in BOOLEANS else entries
 
     def agreeing(step: Array) -> int:
-        names = fields.keys() & truth.columns.keys()
-        return sum(int(equal(fields[name], truth.columns[name][step])[step >= 0].sum()) for name in names)
+        """Return how many entries are those of these steps."""
+        names = fields.keys() & truth.keys()
+        return sum(int(equal(fields[name], truth[name][step])[step >= 0].sum()) for name in names)
 
-    return max(candidates, key=agreeing)
+    candidates = [truth["leaving"][fields["observation"]]]
+    if "reward" in fields:
+        candidates.append(numbers_of(fields["reward"], truth))
+    step = max(candidates, key=agreeing)
+    valid = fields.pop("valid", np.ones(len(step), np.bool_))
+    chosen = np.flatnonzero(valid & (truth["kind"][step] == STEP))
+    in_order = not shuffled and (len(leading) == 2 or num_envs == 1)
+    return Rows(fields, leading, num_envs, shuffled, step, valid, chosen, in_order)
+
+
+def numbers_of(fractions: Array, truth: dict[str, Array]) -> Array:
+    """Return the numbers [N] of the calls that returned these observations or rewards; -1 where there is none."""
+    numbers = np.abs(fractions) * SCALE
+    return np.where(numbers < len(truth["kind"]), numbers, -1).round().astype(np.int64)

@@ -53,23 +53,20 @@ def own_rewards(turns: Turns) -> FloatArray:
     return by_group(turns, turns.reward).sum(axis=1, keepdims=True)
 
 
-RIGHT: tuple[Estimator, ...] = (
-    total,
-    lambda turns: (total(turns) - total(turns).mean()) * len(turns.reward) / (len(turns.reward) - 1),
-    lambda turns: by_group(turns, total(turns), others=True),
-    lambda turns: by_group(turns, to_go(turns), others=True),
-)
-ADVANTAGES: dict[str, tuple[Estimator, ...]] = {
-    "": RIGHT,
-    "each group is divided by the standard deviation of its returns": (
+ADVANTAGES: tuple[tuple[str, Estimator], ...] = (  # with what is wrong with it; "" for the right ones
+    ("", total),
+    ("", lambda turns: (total(turns) - total(turns).mean()) * len(turns.reward) / (len(turns.reward) - 1)),
+    ("", lambda turns: by_group(turns, total(turns), others=True)),
+    ("", lambda turns: by_group(turns, to_go(turns), others=True)),
+    (
+        "each group is divided by the standard deviation of its returns",
         lambda turns: by_group(turns, total(turns), deviation=True),
     ),
-    "means of the rewards of each move are summed over the moves that a turn has": (own_rewards,),
-    "a move counts its own reward only, not those that follow": (
-        lambda turns: turns.reward,
-        lambda turns: by_group(turns, turns.reward),
-    ),
-}
+    ("means of the rewards of each move are summed over the moves that a turn has", own_rewards),
+    ("a move counts its own reward only, not those that follow", lambda turns: turns.reward),
+    ("a move counts its own reward only, not those that follow", lambda turns: by_group(turns, turns.reward)),
+)
+RIGHT = [estimator for fault, estimator in ADVANTAGES if not fault]
 SHARES: dict[str, Estimator] = {
     "": lambda turns: turns.valid.astype(float),
     "each turn is averaged over its own moves, so moves of short turns count more": (

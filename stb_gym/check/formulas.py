@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,7 @@ from stb_gym.checks import check_choice, check_integer, check_number
 from stb_gym.games import ShutTheBox
 
 GAME = ShutTheBox(tiles=4, dice=1, faces=4)  # 158 turns; few enough throws to enumerate streams of several turns
-LENGTH, ALONE = 3, 2  # steps of a stream, and of one that comes alone, as there are too many longer ones to ask for
+LENGTH = 3  # steps of a stream
 LIMIT = 2  # moves
 WILD = 50.0  # numbers that no right code reads are this large
 SPREAD = 3.0  # standard deviation of the errors of a wrong critic
@@ -27,6 +27,12 @@ REMEDY = "compute the step above by hand: its rewards, its end flags and the val
 LAYOUTS = ("both", "T", "TB", "BT")
 ADVANTAGES = ("gae", "lambda-return", "n-step", "v-trace", "v-trace-advantage")
 TARGETS = ("greedy", "double", "expected", "categorical", "quantile")
+CUTS = {  # the steps of a stream and the limit of a turn
+    "whole turns": (None, None),
+    "turns with a time limit": (None, LIMIT),
+    "streams cut in the middle of a turn": (LENGTH, None),
+    "streams with a time limit": (LENGTH, LIMIT),
+}
 ATOMS = np.arange(-30.0, 71.0)  # the support of categorical distributions
 QUANTILES = 5
 
@@ -105,15 +111,12 @@ def advantages(
     for each in lams:
         check_number("each lam", each, 0, 1)
 
-    def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout, truncation):
-            for each in lams:
-                yield _with_critic(
-                    kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, float(each), num_steps
-                )
-
-    wrong = faults.faults_of_advantages(kind)
-    return judge("advantages", function, situations(), wrong, layout, truncation)
+    situations = (
+        _with_critic(kind, name if kind == "n-step" else f"{name}, lambda {each:g}", steps, float(each), num_steps)
+        for name, steps in _cut(discount, layout, truncation)
+        for each in lams
+    )
+    return _judge("advantages", function, situations, partial(faults.wrong_advantages, kind=kind), layout, truncation)
 
 
 @checked
@@ -148,14 +151,11 @@ def returns(
         >>> check.returns(sums, discount=[1.0]).likely
         ('sums go on over the ends of turns',)
     """
-
-    def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout, truncation):
-            process = steps.process
-            batch = Batch(steps.reward, steps.terminated, steps.truncated, process.discount)
-            yield Situation(name, steps, batch, process.look_ahead(process.reward, 1.0, int(steps.steps_left.max())))
-
-    return judge("returns", function, situations(), faults.faults_of_returns(), layout, truncation)
+    situations = (
+        _situation(name, steps, steps.process.look_ahead(steps.process.reward, 1.0, int(steps.steps_left.max())))
+        for name, steps in _cut(discount, layout, truncation)
+    )
+    return _judge("returns", function, situations, faults.wrong_returns, layout, truncation)
 
 
 @checked
@@ -213,35 +213,31 @@ def q_targets(
     check_choice("kind", kind, TARGETS)
     check_integer("num_steps", num_steps, 1, 100)
 
-    def situations() -> Iterator[Situation]:
-        for name, steps in _situations(discount, layout, truncation, in_streams=num_steps > 1 or layout != "T"):
-            yield with_action_values(kind, name, steps, num_steps, masked)
+    situations = (
+        with_action_values(kind, name, steps, num_steps, masked)
+        for name, steps in _cut(discount, layout, truncation, in_streams=num_steps > 1 or layout != "T")
+    )
+    return _judge("q_targets", function, situations, partial(faults.wrong_targets, kind=kind), layout, truncation)
 
-    return judge("q_targets", function, situations(), faults.faults_of_targets(kind), layout, truncation, kind)
 
-
-def _situations(
+def _cut(
     discounts: Iterable[float], layout: str, truncation: bool, in_streams: bool = True
 ) -> Iterator[tuple[str, Steps]]:
     """Yield the steps of all situations, and what is special about them in words."""
     check_choice("layout", layout, LAYOUTS)
     for discount in discounts:
         check_number("each discount", discount, 0.01, 1)
-        for name, steps in _enumerated(float(discount), ALONE if layout == "T" else LENGTH):
-            if (in_streams or not name.startswith("streams")) and (truncation or not name.endswith("time limit")):
+        process = random_process(GAME, float(discount), seed=0)
+        for name, (length, limit) in CUTS.items():
+            if (in_streams or not length) and (truncation or not limit):
+                steps = streams(process, length, limit) if length else turns(process, limit)
                 yield f"{name}, discount {discount:g}", steps
 
 
-@lru_cache(8)
-def _enumerated(discount: float, length: int) -> list[tuple[str, Steps]]:
-    """Return all turns and all streams of a length."""
-    process = random_process(GAME, discount, seed=0)
-    return [
-        ("whole turns", turns(process)),
-        ("turns with a time limit", turns(process, LIMIT)),
-        ("streams cut in the middle of a turn", streams(process, length)),
-        ("streams with a time limit", streams(process, length, LIMIT)),
-    ]
+def _situation(name: str, steps: Steps, exact: FloatArray, **entries: Any) -> Situation:
+    """Return a situation with these entries of its batch."""
+    batch = Batch(steps.reward, steps.terminated, steps.truncated, steps.process.discount, **entries)
+    return Situation(name, steps, batch, exact)
 
 
 def _wild(draws: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
@@ -251,39 +247,36 @@ def _wild(draws: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
 def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int) -> Situation:
     """Return a situation with a wrong critic."""
     draws = np.random.default_rng(0)
-    process, tables = steps.process, steps.process.tables
+    process = steps.process
+    tables = process.tables
     critic = process.value + SPREAD * draws.normal(size=tables.num_states)
     ratio = np.exp(draws.normal(size=len(process.policy)))
     ratio /= tables.at_pairs(process.mean_at_states(ratio))
     next_value = np.where(steps.terminated, _wild(draws, steps.pair.shape), critic[steps.next_state])
-    goes_on = ~(steps.terminated | steps.truncated)[-1]
-    batch = Batch(
-        steps.reward,
-        steps.terminated,
-        steps.truncated,
-        process.discount,
+    value = tables.at_pairs(critic)
+    error = process.backup(critic) - value
+    weight = np.minimum(ratio, 1.0) if "v-trace" in kind else np.ones(len(ratio))
+    sums = process.look_ahead(weight * error, lam * weight, int(steps.steps_left.max()))
+    if kind == "n-step":
+        exact = _windows(sums, num_steps)
+    elif kind == "v-trace-advantage":
+        after = [process.next_mean(process.mean_at_states(row)) for row in sums[:-1]]
+        exact = np.array([np.zeros(len(error)), *(weight * (error + each) for each in after)])
+    else:
+        exact = sums if kind == "gae" else value + sums
+    return _situation(
+        name,
+        steps,
+        exact,
         value=critic[steps.state],
         next_value=next_value,
-        last_value=np.where(goes_on, next_value[-1], _wild(draws, goes_on.shape)),
+        last_value=np.where(
+            (steps.terminated | steps.truncated)[-1], _wild(draws, next_value[-1].shape), next_value[-1]
+        ),
         lam=lam,
         ratio=ratio[steps.pair],
         num_steps=num_steps,
     )
-    value = tables.at_pairs(critic)
-    error = process.backup(critic) - value
-    longest = int(steps.steps_left.max())
-    if kind == "n-step":
-        exact = _windows(process.look_ahead(error, 1.0, longest), num_steps)
-    elif kind.startswith("v-trace"):
-        weight = np.minimum(ratio, 1.0)
-        corrections = process.look_ahead(weight * error, lam * weight, longest)
-        exact = value + corrections
-        if kind == "v-trace-advantage":
-            at_next = [process.next_mean(process.mean_at_states(row)) for row in corrections[:-1]]
-            exact = np.array([np.zeros(len(error)), *(weight * (error + each) for each in at_next)])
-    else:
-        exact = process.look_ahead(error, lam, longest) + (value if kind == "lambda-return" else 0)
-    return Situation(name, steps, batch, exact)
 
 
 def _windows(sums: FloatArray, num_steps: int) -> FloatArray:
@@ -293,11 +286,9 @@ def _windows(sums: FloatArray, num_steps: int) -> FloatArray:
 
 def _categorical(mean: FloatArray) -> FloatArray:
     """Return [..., N] probabilities of the support with given means [...]: two values on both sides of the mean."""
-    low = np.floor(mean) - 2
-    high_share = (mean - low) / 5
-    return np.where(low[..., None] == ATOMS, 1 - high_share[..., None], 0) + np.where(
-        low[..., None] + 5 == ATOMS, high_share[..., None], 0
-    )
+    low = np.floor(mean)[..., None] - 2
+    high_share = (mean[..., None] - low) / 5
+    return (1 - high_share) * (low == ATOMS) + high_share * (low + 5 == ATOMS)
 
 
 def _quantiles(mean: FloatArray) -> FloatArray:
@@ -311,49 +302,42 @@ DISTRIBUTIONS = {"categorical": _categorical, "quantile": _quantiles}
 def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
     """Return a situation with random action values."""
     draws = np.random.default_rng(0)
-    process, tables = steps.process, steps.process.tables
+    process = steps.process
+    tables = process.tables
     shape = tables.legal.shape
     allowed = tables.legal if masked else np.ones(shape, np.bool_)
     q, online = (np.where(allowed, SPREAD * draws.normal(size=shape), _wild(draws, shape)) for _ in range(2))
     preference = np.where(allowed | ~allowed.any(axis=1, keepdims=True), np.exp(draws.normal(size=shape)), 0.0)
     shares = preference / preference.sum(axis=1, keepdims=True)
-    legal = np.where(allowed, q, -np.inf)
-    if kind == "double":
-        value = legal[np.arange(len(q)), np.where(allowed, online, -np.inf).argmax(axis=1)]
-    elif kind == "expected":
-        value = (shares * np.where(allowed, q, 0)).sum(axis=1)
-    else:
-        value = legal.max(axis=1)
+    selects = np.where(allowed, online if kind == "double" else q, -np.inf).argmax(axis=1)
+    value = (shares * q).sum(axis=1) if kind == "expected" else q[np.arange(len(q)), selects]
     value = np.where(process.is_over, 0, value)
-    at_next = steps.next_state
     ends = steps.terminated[..., None]
-    next_q = np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), q[at_next])
-    batch = Batch(
-        steps.reward,
-        steps.terminated,
-        steps.truncated,
-        process.discount,
+    wild = (*steps.pair.shape, shape[1])
+    next_q = np.where(ends, _wild(draws, wild), q[steps.next_state])
+    at_pairs = tables.at_pairs(value)
+    sums = process.look_ahead(process.backup(value) - at_pairs, 1.0, int(steps.steps_left.max()))
+    return _situation(
+        name,
+        steps,
+        at_pairs + _windows(sums, num_steps),
         num_steps=num_steps,
         next_q=next_q,
-        next_q_online=np.where(ends, _wild(draws, (*ends.shape[:-1], shape[1])), online[at_next]),
-        next_mask=ends | allowed[at_next],
-        next_policy=shares[at_next],
+        next_q_online=np.where(ends, _wild(draws, wild), online[steps.next_state]),
+        next_mask=ends | allowed[steps.next_state],
+        next_policy=shares[steps.next_state],
         support=ATOMS if kind == "categorical" else None,
         next_distribution=DISTRIBUTIONS[kind](next_q) if kind in DISTRIBUTIONS else None,
     )
-    error = process.backup(value) - tables.at_pairs(value)
-    sums = process.look_ahead(error, 1.0, int(steps.steps_left.max()))
-    return Situation(name, steps, batch, tables.at_pairs(value) + _windows(sums, num_steps))
 
 
-def judge(
+def _judge(
     check: str,
     function: Callable[[Batch], Any],
     situations: Iterable[Situation],
-    wrong: dict[str, faults.Part],
+    wrong: Callable[[Batch], dict[str, FloatArray]],
     layout: str,
     truncation: bool,
-    kind: str = "",
 ) -> CheckResult:
     """Compare the mean answers of a function with the exact ones, and name the faults that would explain them.
 
@@ -361,37 +345,34 @@ def judge(
         check: the name of the check.
         function: the code under test.
         situations: where to try it.
-        wrong: wrong versions of the formula.
+        wrong: returns the answers of wrong versions of the formula, by what is wrong.
         layout: how to present the steps.
         truncation: whether turns with a time limit are among the situations.
-        kind: "categorical" or "quantile" if the answers are distributions.
     """
     cases = []
-    explains = dict.fromkeys(wrong, True)
+    explains: dict[str, bool] = {}
     for situation in situations:
-        answers = _answers(function, situation.batch, layout, kind)
+        answers = _answers(function, situation.batch, layout)
         mean, weight = situation.steps.mean(answers)
         differs = np.where(weight > 0, abs(mean - situation.exact), 0)
-        worst = np.unravel_index(np.argmax(np.where(np.isnan(differs), np.inf, differs)), differs.shape)
-        tolerance = TOLERANCE * float(abs(situation.exact).max())
-        case = Case(situation.name, float(differs[worst]), tolerance)
+        worst = np.unravel_index(np.argmax(differs), differs.shape)  # the first that is not a number, if any
+        case = Case(situation.name, float(differs[worst]), TOLERANCE * float(abs(situation.exact).max()))
         if not case.passed:
             case = replace(case, where=_where(situation, mean, *map(int, worst)))
-            for name in [name for name, possible in explains.items() if possible]:
-                off = abs(np.broadcast_to(wrong[name](situation.batch), answers.shape) - answers)
-                explains[name] = bool(off.max() <= tolerance)
+            for name, answer in wrong(situation.batch).items():
+                alike = np.allclose(answer, answers, rtol=0, atol=case.tolerance)
+                explains[name] = explains.get(name, True) and alike
         cases.append(case)
     if not truncation:
         cases.append(Case("turns and streams with a time limit", skipped="truncation=False"))
-    passed = all(case.passed for case in cases)
-    likely = () if passed else tuple(name for name, possible in explains.items() if possible)
-    return CheckResult(check, tuple(cases), likely or _by_pattern(cases), "" if passed else REMEDY)
+    likely = tuple(name for name, possible in explains.items() if possible)
+    return CheckResult(check, tuple(cases), likely, REMEDY if explains else "")
 
 
-def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str, kind: str) -> FloatArray:
+def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> FloatArray:
     """Return [T, B] the answers for a batch in some layout; the means if they are distributions."""
     length, width = batch.reward.shape
-    atoms = {"categorical": (len(ATOMS),), "quantile": (QUANTILES,)}.get(kind, ())
+    atoms = () if batch.next_distribution is None else batch.next_distribution.shape[-1:]
     if layout == "T" or (layout == "both" and width == 1):
         columns = [ask(function, batch.column(number), (length, *atoms)) for number in range(width)]
         answers = np.stack(columns, axis=1)
@@ -400,31 +381,17 @@ def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str, kind: 
         answers = ask(function, across, (width, length, *atoms)).swapaxes(0, 1)
     else:
         answers = ask(function, batch, (length, width, *atoms))
-    if kind == "categorical":
-        return np.where(abs(answers.sum(axis=-1) - 1) < TOLERANCE, answers @ ATOMS, np.nan)
-    return answers.mean(axis=-1) if kind == "quantile" else answers
+    if batch.support is not None:
+        return np.where(abs(answers.sum(axis=-1) - 1) < TOLERANCE, answers @ batch.support, np.nan)
+    return answers.mean(axis=-1) if atoms else answers
 
 
 def _where(situation: Situation, mean: NDArray[Any], steps_left: int, pair: int) -> str:
     """Return a step and its mean in words."""
     tables = situation.steps.process.tables
     state = tables.describe_state(int(tables.pair_state[pair]))
-    left = f"{steps_left} step{'s' * (steps_left > 1)}"
-    last = f", {left} before the cut" if "whole" not in situation.name else ""
+    cut = "" if "whole" in situation.name else f", steps to the cut: {steps_left}"
     return (
-        f"{state}, {tables.describe_move(pair)}{last}: the mean is {mean[steps_left, pair]:.6g}, "
+        f"{state}, {tables.describe_move(pair)}{cut}: the mean is {mean[steps_left, pair]:.6g}, "
         f"exactly {situation.exact[steps_left, pair]:.6g}"
     )
-
-
-def _by_pattern(cases: list[Case]) -> tuple[str, ...]:
-    """Return what the names of failed and passed cases have in common, in words."""
-    failed, passed = ([case.name for case in cases if case.passed == wanted] for wanted in (False, True))
-    hints = {
-        "time limit": "only where a time limit cuts turns: look at truncation, and at what follows it",
-        "streams": "only where streams are cut or many: look at the last value, and at the axes",
-        "discount 0.9": "only with a discount below 1",
-        "lambda 0": "only with lambda below 1",
-    }
-    found = (hint for words, hint in hints.items() if all(words in name for name in failed) and passed)
-    return tuple(found) if failed else ()

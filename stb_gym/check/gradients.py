@@ -320,10 +320,9 @@ class _Policy:
         self._agent = agent
         self.evaluation = found = meter(agent, False, masked)
         self.probabilities = meter.policy(agent, False, masked)
-        self._weights: list[Any] | None = None
-        is_model = hasattr(agent, "predict")
-        if is_model or is_module(agent):
-            self._weights = list((agent.policy if is_model else agent).parameters())
+        network = getattr(agent, "policy", agent) if hasattr(agent, "predict") else agent
+        self._weights = list(network.parameters()) if is_module(network) else None
+        if self._weights is not None:
             self.exact = policy_gradient(meter, agent, masked)
             return
         if self.probabilities.ndim == 1:
@@ -379,13 +378,12 @@ class _Policy:
         if self.evaluation.masked and self._weights is not None:
             unmasked = _Policy(self._meter, self._agent, masked=False)
             policies["log-probabilities in the update ignore the masks"] = unmasked
-        kinds = product(policies.items(), estimators.SHARES.items(), estimators.ADVANTAGES.items())
-        for (of_mask, policy), (of_share, share), (of_advantage, formulas) in kinds:
-            for formula in formulas:
-                cosine = _cosine(given, policy.gradient(turns, formula(turns) * share(turns)))
-                names = [SIGN if cosine < 0 else "", of_mask, of_share, of_advantage]
-                if any(names) and abs(cosine) > 1 - ALIKE:
-                    return "; and ".join(filter(None, names))
+        kinds = product(policies.items(), estimators.SHARES.items(), estimators.ADVANTAGES)
+        for (of_mask, policy), (of_share, share), (of_advantage, estimator) in kinds:
+            cosine = _cosine(given, policy.gradient(turns, estimator(turns) * share(turns)))
+            names = [SIGN if cosine < 0 else "", of_mask, of_share, of_advantage]
+            if any(names) and abs(cosine) > 1 - ALIKE:
+                return "; and ".join(filter(None, names))
         return ""
 
 

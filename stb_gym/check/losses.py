@@ -380,7 +380,7 @@ def td_loss(
     right_value = faults.NEXT_VALUES[faults.RIGHT_VALUES.get(kind, "the next value is the greatest one")]
     known = replace(batch, returns=target(right_value(stream)[:, 0]))
     wrong = loss_faults.faults_of_action_values(
-        {name: of(stream)[:, 0] for name, of in faults.faults_of_targets(kind).items()}
+        {name: answers[:, 0] for name, answers in faults.wrong_targets(stream, kind).items()}
         | {
             "the next action is the greatest one of the current state": target(
                 shown.next_q[cells.row, beside.argmax(axis=1)]

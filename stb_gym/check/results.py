@@ -87,21 +87,23 @@ class CheckResult:
 
     def _lines(self) -> Iterator[str]:
         failed = [case for case in self.cases if not case.passed]
-        run = [case for case in self.cases if not case.skipped]
         skipped = [case for case in self.cases if case.skipped]
-        if self.passed:
-            error = max((case.error for case in run), default=0.0)
-            yield f"{self.id} passed: {len(run)} cases, greatest error {error:.1e}"
-        else:
-            yield f"{self.id} FAILED in {len(failed)} of {len(run)} cases"
-            worst = self.worst
-            yield from in_lines(f"  worst: {worst.name}, error {worst.error:.3g}", WIDTH)
-            for title, text in (("where", worst.where), ("likely", "; or ".join(self.likely)), ("try", self.remedy)):
+        count = len(self.cases) - len(skipped)
+        if failed:
+            yield f"{self.id} FAILED in {len(failed)} of {count} cases"
+            details = {
+                "worst": f"{self.worst.name}, error {self.error:.3g}",
+                "where": self.where,
+                "likely": "; or ".join(self.likely),
+                "try": self.remedy,
+            }
+            for title, text in details.items():
                 if text:
-                    first, *others = in_lines(f"{title}: {text}", WIDTH - 2)
-                    yield from (f"  {first}", *(f"    {line}" for line in others))
-            for case in failed[:12]:
-                yield f"  failed: {case.name} ({case.error:.3g})"
+                    yield "\n    ".join(in_lines(f"  {title}: {text}", WIDTH - 4))
+        else:
+            yield f"{self.id} passed: {count} cases, greatest error {max(case.error for case in self.cases):.1e}"
+        for case in failed[:12]:
+            yield f"  failed: {case.name} ({case.error:.3g})"
         for case in skipped:
             yield f"  skipped: {case.name} ({case.skipped})"
         if self.versions:

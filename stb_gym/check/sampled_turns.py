@@ -63,7 +63,7 @@ class TurnSampler:
         final = objective.utilities(tables.final_score)
         self._utility = np.append(final, objective.illegal_utility(tables.final_score)).astype(float)
         self._throws = np.append(0, np.cumsum(tables.state_probability))
-        self._choices = np.append(0, np.cumsum(policy))
+        self._choices = policy.cumsum(axis=1)
         self._pair = np.full(policy.shape, -1)
         self._pair[tables.pair_state, tables.pair_action] = np.arange(len(tables.pair_state))
 
@@ -78,13 +78,11 @@ class TurnSampler:
         tables = self._tables
         draws = np.random.default_rng(seed)
 
-        def drawn(sums: FloatArray, first: IntArray, stop: IntArray) -> IntArray:
-            """Return positions from `first` to before `stop`; `sums` are those of probabilities before positions."""
-            found = sums[1:].searchsorted(sums[first] + draws.random(len(first)), side="right")
-            return found.clip(first, stop - 1)
-
         def thrown(afterstate: IntArray) -> IntArray:
-            return drawn(self._throws, tables.state_start[afterstate], tables.state_start[afterstate + 1])
+            first = tables.state_start[afterstate]
+            chance = self._throws[first] + draws.random(len(first))
+            found = self._throws[1:].searchsorted(chance, side="right")
+            return found.clip(first, tables.state_start[afterstate + 1] - 1)
 
         row = np.arange(turns)
         state = thrown(np.full(turns // group_size, tables.start)).repeat(group_size)
@@ -93,8 +91,8 @@ class TurnSampler:
         while not is_over.all():
             row = row[~is_over]
             state = state[~is_over]
-            first = state * tables.num_actions
-            action = drawn(self._choices, first, first + tables.num_actions) - first
+            chances = self._choices[state]
+            action = (chances > draws.random((len(row), 1)) * chances[:, -1:]).argmax(axis=1)
             pair = self._pair[state, action]
             afterstate = np.where(pair < 0, tables.num_afterstates, tables.pair_afterstate[pair])
             next_state = thrown(np.where(pair < 0, tables.start, afterstate))

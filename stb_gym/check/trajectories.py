@@ -6,7 +6,6 @@ mean of what it returns for a state and an action is therefore a matter of the p
 to the next cut, `steps_left`. `Process` computes it from the tables of the game by one backup a step.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +15,6 @@ from stb_gym.arrays import FloatArray, IntArray, cached_arrays
 from stb_gym.games import Game
 from stb_gym.solver import compile_game
 from stb_gym.solver.tables import TurnTables
-
-SPREAD = 3.0  # standard deviation of the errors of a wrong critic
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +105,7 @@ class Steps:
         next_state: [T, B] the state that it leads to; where the turn ends, its last state.
         truncated: [T, B] True where a time limit cuts a turn that is not over.
         steps_left: [T, B] how many steps are left, this one included, until a time limit or the end of the stream.
-        weight: [T, B] the probability of the turn, or of the stream.
+        weight: [T, B] the probability of the turn.
     """
 
     process: Process
@@ -166,65 +163,53 @@ def random_process(game: Game, discount: float, seed: int) -> Process:
     )
 
 
-def turns(process: Process, limit: int | None = None, seed: int = 0) -> Steps:
+def turns(process: Process, limit: int | None = None) -> Steps:
     """Return all turns back to back in one stream, B = 1, in random order.
 
     Args:
         process: what happens.
         limit: the number of moves after which a turn is cut; None for no limit.
-        seed: of the order.
     """
-    found = list(_continued(process, limit or process.longest_turn + 1, None, [], 1.0))
-    order = np.random.default_rng(seed).permutation(len(found))
-    rows = [(*row, found[number][1]) for number in order for row in found[number][0]]
+    tables = process.tables
+    most = limit or process.longest_turn + 1
+    found: list[list[tuple[int, int, bool, int]]] = []
+    chances: list[float] = []
+
+    def go_on(state: int, begun: list[tuple[int, int, bool, int]], chance: float) -> None:
+        """Collect all ways in which a turn goes on."""
+        for pair in tables.pairs_of(state):
+            for next_state in tables.states_of(int(tables.pair_afterstate[pair])):
+                is_over = bool(process.is_over[next_state])
+                left = most - len(begun)
+                rows = [*begun, (pair, next_state, left == 1 and not is_over, left)]
+                reached = chance * process.policy[pair] * tables.state_probability[next_state]
+                if is_over or left == 1:
+                    found.append(rows)
+                    chances.append(reached)
+                else:
+                    go_on(next_state, rows, reached)
+
+    for state in tables.states_of(tables.start):
+        go_on(state, [], tables.state_probability[state])
+    order = np.random.default_rng(0).permutation(len(found))
+    rows = [(*row, chances[number]) for number in order for row in found[number]]
     return Steps(process, *(np.array(column)[:, None] for column in zip(*rows, strict=True)))
 
 
 def streams(process: Process, length: int, limit: int | None = None) -> Steps:
-    """Return all streams of some steps, each of which begins with a new turn and is cut after its last step.
+    """Return streams of some steps that begin and end anywhere in a turn: each step of all turns, and those after it.
+
+    So each step of each turn is 1, 2 ... `length` steps before the end of a stream.
 
     Args:
         process: what happens.
         length: the number of steps of a stream, T.
         limit: the number of moves after which a turn is cut; None for no limit.
     """
-    found = list(_continued(process, limit or length + 1, length, [], 1.0))
-    columns = zip(*([(*row, weight) for row in rows] for rows, weight in found), strict=True)
-    by_step = [zip(*rows, strict=True) for rows in columns]
-    return Steps(process, *(np.array(column) for column in zip(*by_step, strict=True)))
-
-
-Row = tuple[int, int, bool, int]  # pair, next state, truncated, steps left
-
-
-def _continued(
-    process: Process, limit: int, length: int | None, begun: list[Row], probability: float
-) -> Iterator[tuple[list[Row], float]]:
-    """Yield all ways in which streams go on with a new turn: rows and their probability.
-
-    Args:
-        process: what happens.
-        limit: the number of moves after which a turn is cut.
-        length: the number of steps of a stream; None if it is one turn.
-        begun: the rows so far.
-        probability: their probability.
-    """
-    tables = process.tables
-
-    def moves_from(state: int, rows: list[Row], chance: float, moves: int) -> Iterator[tuple[list[Row], float]]:
-        for pair in tables.pairs_of(state):
-            left = min(limit - moves, np.inf if length is None else length - len(rows))
-            for next_state in tables.states_of(int(tables.pair_afterstate[pair])):
-                is_over = bool(process.is_over[next_state])
-                is_cut = moves + 1 == limit and not is_over
-                longer = [*rows, (pair, next_state, is_cut, int(left))]
-                reached = chance * process.policy[pair] * tables.state_probability[next_state]
-                if len(longer) == length or (length is None and (is_over or is_cut)):
-                    yield longer, reached
-                elif is_over or is_cut:
-                    yield from _continued(process, limit, length, longer, reached)
-                else:
-                    yield from moves_from(next_state, longer, reached, moves + 1)
-
-    for state in tables.states_of(tables.start):
-        yield from moves_from(state, begun, probability * tables.state_probability[state], 0)
+    whole = turns(process, limit)
+    size = len(whole.pair)
+    step = np.arange(length)[:, None]
+    row = (step + np.arange(size)) % size
+    columns = {name: array[row, 0] for name, array in vars(whole).items() if name != "process"}
+    columns["steps_left"] = np.minimum(columns["steps_left"], length - step)
+    return Steps(process, **columns)

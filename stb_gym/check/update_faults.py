@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Batch
-from stb_gym.check.faults import bootstrapped, faults_of_advantages, faults_of_targets, gae, goes_on, next_row
+from stb_gym.check.faults import estimate, next_row, wrong_advantages, wrong_targets
 from stb_gym.check.learners import Transitions, UpdateTask
 from stb_gym.messages import shortened
 
@@ -144,7 +144,7 @@ def policy_faults(task: UpdateTask, transitions: Transitions, logits: Any, value
     illegal = torch.as_tensor(~transitions.mask)
     old_value = torch.as_tensor(transitions.value)
     batch = _batch(transitions, task.lam)
-    right = _column(gae(batch, bootstrapped(batch), goes_on(batch)))
+    right = _column(estimate(batch))
     target = right + old_value
     unmasked = logits.log_softmax(dim=1)
     masked = logits.masked_fill(illegal, -1e9).log_softmax(dim=1)
@@ -178,8 +178,8 @@ def policy_faults(task: UpdateTask, transitions: Transitions, logits: Any, value
             advantage=(right - right.mean()) / right.std(correction=0)
         ),
     }
-    for name, fault in faults_of_advantages("gae").items():
-        advantage = _column(fault(batch))
+    for name, answers in wrong_advantages(batch, "gae").items():
+        advantage = _column(answers)
         wrong[f"advantages: {name}"] = loss(advantage=advantage, error=value - advantage - old_value)
     return wrong
 
@@ -215,8 +215,8 @@ def q_faults(transitions: Transitions, scores: Any, online: Any, target: Any, do
         "targets keep their gradient": loss(one_step(online)),
         "action values are those of the action before": loss(one_step(target).detach(), np.roll(transitions.action, 1)),
     }
-    for name, fault in faults_of_targets("double" if double else "greedy").items():
-        wrong[name] = loss(_column(fault(batch)))
+    for name, answers in wrong_targets(batch, "double" if double else "greedy").items():
+        wrong[name] = loss(_column(answers))
     return wrong
 
 

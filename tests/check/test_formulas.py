@@ -4,14 +4,15 @@ import json
 from dataclasses import replace
 from functools import partial
 
-import gymnasium as gym
 import numpy as np
 import pytest
+import torch
 
 import stb_gym
 from stb_gym import check
 from stb_gym.check import faults
-from stb_gym.check.trajectories import random_process, streams, turns
+from stb_gym.check.formulas import ADVANTAGES
+from stb_gym.check.trajectories import random_process, turns
 from tests import mostly_nightly
 
 
@@ -26,167 +27,120 @@ def loop(batch):
     return advantage
 
 
-def in_torch(batch):
-    """Return generalised advantages in single precision."""
-    torch = pytest.importorskip("torch")
-    batch = batch.map(torch.as_tensor)
-    advantage = torch.zeros(batch.reward.shape)
-    last = torch.zeros(())
-    for t in reversed(range(len(advantage))):
-        goes_on = 1 - batch.done[t].float()
-        next_value = batch.next_value[t].float() * (1 - batch.terminated[t].float())
-        error = batch.reward[t].float() + batch.discount * next_value - batch.value[t].float()
-        last = error + batch.discount * batch.lam * goes_on * last
-        advantage[t] = last
-    return advantage
-
-
-def in_buffer(batch):
-    """Return the advantages of the buffer of stable-baselines3, whose collector adds the value after a truncation."""
-    torch = pytest.importorskip("torch")
-    buffers = pytest.importorskip("stable_baselines3.common.buffers")
-    length, width = batch.reward.shape
-    box, actions = gym.spaces.Box(0, 1, (1,)), gym.spaces.Discrete(2)
-    buffer = buffers.RolloutBuffer(length, box, actions, gae_lambda=batch.lam, gamma=batch.discount, n_envs=width)
-    begins = np.ones(width)
-    for t in range(length):
-        reward = batch.reward[t] + batch.discount * batch.truncated[t] * batch.next_value[t]
-        value = torch.as_tensor(batch.value[t]).float()
-        buffer.add(np.zeros((width, 1)), np.zeros((width, 1)), reward, begins, value, torch.zeros(width))
-        begins = batch.done[t]
-    buffer.compute_returns_and_advantage(torch.as_tensor(batch.last_value).float(), begins)
-    return buffer.advantages
+def across(batch):
+    """Return the same for arrays [B, T]."""
+    return loop(batch.map(np.transpose)).T
 
 
 @pytest.mark.parametrize(
     ("function", "layout"),
-    [
-        (loop, "both"),
-        pytest.param(in_torch, "both", marks=pytest.mark.slow),
-        pytest.param(in_buffer, "TB", marks=pytest.mark.slow),
-    ],
+    [(loop, "both"), (lambda batch: torch.as_tensor(loop(batch)).float().requires_grad_(), "TB"), (across, "BT")],
 )
 def test_right_advantages_pass_in_every_style(function, layout):
     assert check.advantages(function, layout=layout)
 
 
-def test_streams_may_come_across():
-    assert check.advantages(lambda batch: loop(batch.map(np.transpose)).T, layout="BT", lam=[0.9], discount=[1.0])
-
-
-def right(formula):
-    """Return a formula as a function of a batch [T, B]."""
-    return lambda batch: formula(batch, faults.bootstrapped(batch), faults.goes_on(batch))
-
-
-@pytest.mark.parametrize("kind", faults.FORMULAS)
-def test_other_estimators_pass(kind):
-    assert check.advantages(right(faults.FORMULAS[kind]), kind=kind, layout="TB")
-
-
-UNUSED = {  # words of faults in what a formula does not use
-    "gae": ["ratios", "windows"],
-    "lambda-return": ["ratios", "windows"],
-    "n-step": ["lambda", "recursion", "ratios"],
-    "v-trace": ["windows"],
-    "v-trace-advantage": ["windows"],
-    "returns": ["lambda is taken as 1", "ratios", "windows"],
-    "targets": ["lambda", "recursion", "ratios", "itself"],
-}
+@pytest.mark.parametrize("kind", ADVANTAGES)
+def test_textbook_estimators_pass(kind):
+    assert check.advantages(partial(faults.estimate, kind=kind), kind=kind, layout="TB")
 
 
 def assert_named(check_of, wrong, unused):
     """Test that wrong versions of a formula are named, unless they change only what it does not use."""
-    for name, fault in wrong.items():
-        result = check_of(fault, discount=[0.9], layout="TB")
+    known = {}  # the wrong answers for each batch
+
+    def answer(batch, name):
+        if batch.reward.shape not in known:
+            known[batch.reward.shape] = wrong(batch)
+        return known[batch.reward.shape][name]
+
+    check_of(partial(answer, name="the sign is wrong"), discount=[0.9], layout="TB")
+    for name in next(iter(known.values())):
+        result = check_of(partial(answer, name=name), discount=[0.9], layout="TB")
         assert result.passed == any(words in name for words in unused), name
         assert result.passed or name in result.likely
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", mostly_nightly(faults.FORMULAS, lambda kind: kind == "gae"))
+@pytest.mark.parametrize("kind", mostly_nightly(ADVANTAGES, lambda kind: kind == "n-step"))
 def test_wrong_advantages_are_named(kind):
-    assert_named(partial(check.advantages, kind=kind, lam=[0.9]), faults.faults_of_advantages(kind), UNUSED[kind])
+    unused = ["lambda", "recursion"] if kind == "n-step" else []
+    check_of = partial(check.advantages, kind=kind, lam=[0.9])
+    assert_named(check_of, partial(faults.wrong_advantages, kind=kind), unused)
 
 
 def test_wrong_returns_are_named():
-    assert_named(check.returns, faults.faults_of_returns(), UNUSED["returns"])
-
-
-def target_of(kind):
-    """Return a function that gives targets of one step, as most loops compute them."""
-
-    def target(batch):
-        legal = np.where(batch.next_mask, batch.next_q, -np.inf)
-        if kind == "greedy":
-            value = legal.max(axis=-1)
-        elif kind == "double":
-            best = np.where(batch.next_mask, batch.next_q_online, -np.inf).argmax(axis=-1)
-            value = np.take_along_axis(batch.next_q, best[..., None], axis=-1)[..., 0]
-        else:
-            value = (batch.next_policy * batch.next_q).sum(axis=-1)
-        return batch.reward + batch.discount * np.where(batch.terminated, 0, value)
-
-    return target
-
-
-@pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
-def test_right_targets_pass(kind):
-    assert check.q_targets(target_of(kind), kind=kind)
-
-
-def test_right_targets_of_several_steps_pass():
-    def target(batch):
-        best = np.where(batch.next_mask, batch.next_q, -np.inf).max(axis=-1)
-        return right(faults.n_step)(replace(batch, next_value=best, value=np.zeros(batch.reward.shape)))
-
-    assert check.q_targets(target, num_steps=3, layout="TB")
-    result = check.q_targets(target_of("greedy"), num_steps=3, layout="TB")
-    assert not result
-
-
-def chosen(batch, masked=True):
-    """Return [..., N] the distribution of the best action at the next state."""
-    best = np.where(batch.next_mask | (not masked), batch.next_q, -np.inf).argmax(axis=-1)
-    return np.take_along_axis(batch.next_distribution, best[..., None, None], axis=-2)[..., 0, :]
-
-
-def categorical(batch, masked=True):
-    """Return the probabilities of targets on the support, as C51 projects them."""
-    goes_on = batch.discount * ~batch.terminated[..., None]
-    moved = (batch.reward[..., None] + goes_on * batch.support).clip(batch.support[0], batch.support[-1])
-    near = (1 - abs(moved[..., None] - batch.support)).clip(0)
-    return (chosen(batch, masked)[..., None] * near).sum(axis=-2)
-
-
-def quantiles(batch, masked=True):
-    """Return quantiles of targets."""
-    return batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * chosen(batch, masked)
-
-
-@pytest.mark.parametrize(("kind", "function"), [("categorical", categorical), ("quantile", quantiles)])
-def test_means_of_distributions_are_compared(kind, function):
-    assert check.q_targets(function, kind=kind)
-    unmasked = check.q_targets(lambda batch: function(batch, masked=False), kind=kind)
-    assert unmasked.likely == ("the next value is the greatest one over illegal actions, too",)
-
-
-def test_probabilities_that_do_not_sum_to_one_fail():
-    assert not check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
-
-
-def test_targets_without_masks_take_all_actions():
-    def target(batch):
-        return batch.reward + batch.discount * np.where(batch.terminated, 0, batch.next_q.max(axis=-1))
-
-    assert check.q_targets(target, masked=False)
-    assert check.q_targets(target).likely == ("the next value is the greatest one over illegal actions, too",)
+    assert_named(check.returns, faults.wrong_returns, ["lambda is taken as 1", "bootstraps", "treated"])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", mostly_nightly(["greedy", "double", "expected"], lambda kind: kind == "double"))
 def test_wrong_targets_are_named(kind):
-    assert_named(partial(check.q_targets, kind=kind, num_steps=3), faults.faults_of_targets(kind), UNUSED["targets"])
+    check_of = partial(check.q_targets, kind=kind, num_steps=3)
+    assert_named(check_of, partial(faults.wrong_targets, kind=kind), ["lambda", "recursion", "itself"])
+
+
+def best(batch, masked=True):
+    """Return [..., 1] the best action at the next state."""
+    return np.where(batch.next_mask | (not masked), batch.next_q, -np.inf).argmax(axis=-1)[..., None]
+
+
+def expected(batch):
+    """Return targets with the mean over the policy."""
+    return batch.reward + batch.discount * ~batch.terminated * (batch.next_policy * batch.next_q).sum(axis=-1)
+
+
+def greedy(batch, masked=True):
+    """Return targets with the greatest action value."""
+    value = np.take_along_axis(batch.next_q, best(batch, masked), axis=-1)[..., 0]
+    return batch.reward + batch.discount * ~batch.terminated * value
+
+
+def double(batch):
+    """Return targets with the value of the action that the other network selects."""
+    selected = np.where(batch.next_mask, batch.next_q_online, -np.inf).argmax(axis=-1)
+    value = np.take_along_axis(batch.next_q, selected[..., None], axis=-1)[..., 0]
+    return batch.reward + batch.discount * ~batch.terminated * value
+
+
+def quantile(batch, masked=True):
+    """Return quantiles of targets."""
+    chosen = np.take_along_axis(batch.next_distribution, best(batch, masked)[..., None], axis=-2)[..., 0, :]
+    return batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * chosen
+
+
+def categorical(batch, masked=True):
+    """Return the probabilities of targets on the support, as C51 projects them."""
+    chosen = np.take_along_axis(batch.next_distribution, best(batch, masked)[..., None], axis=-2)[..., 0, :]
+    moved = batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * batch.support
+    near = (1 - abs(moved.clip(batch.support[0], batch.support[-1])[..., None] - batch.support)).clip(0)
+    return (chosen[..., None] * near).sum(axis=-2)
+
+
+@pytest.mark.parametrize("function", [greedy, double, expected, quantile, categorical])
+def test_right_targets_pass(function):
+    assert check.q_targets(function, kind=function.__name__)
+
+
+@pytest.mark.parametrize("function", [greedy, quantile, categorical])
+def test_targets_without_masks_take_all_actions(function):
+    unmasked = partial(function, masked=False)
+    result = check.q_targets(unmasked, kind=function.__name__)
+    assert result.likely == ("the next value is the greatest one over illegal actions, too",)
+    assert check.q_targets(unmasked, kind=function.__name__, masked=False, truncation=False) or function is categorical
+
+
+def test_targets_of_several_steps():
+    def target(batch):
+        value = np.take_along_axis(batch.next_q, best(batch), axis=-1)[..., 0]
+        return faults.estimate(batch, "n-step", next_value=value, value=0.0)
+
+    assert check.q_targets(target, num_steps=3, layout="TB")
+    assert not check.q_targets(greedy, num_steps=3, layout="TB")
+
+
+def test_probabilities_that_do_not_sum_to_one_fail():
+    assert not check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
 
 
 def test_values_are_those_of_the_solver():
@@ -203,22 +157,11 @@ def test_values_are_those_of_the_solver():
     np.testing.assert_allclose(plain.backup(plain.value), tables.after_pairs(at_afterstates), rtol=1e-13)
 
 
-@pytest.mark.parametrize("discount", [1.0, 0.9])
-def test_mean_returns_are_the_values(discount):
-    process = random_process(stb_gym.ShutTheBox(tiles=4, dice=1), discount, seed=1)
-    steps = turns(process)
-    mean, weight = steps.mean(faults.looked_ahead(steps.reward, discount * ~steps.terminated))
-    exact = np.broadcast_to(process.backup(process.value), mean.shape)
-    np.testing.assert_allclose(mean[weight > 0], exact[weight > 0], rtol=1e-12)
-    assert {*np.flatnonzero(weight.any(axis=0))} == {*range(len(process.policy))}
-
-
-def test_probabilities_of_streams_sum_to_one():
-    process = random_process(stb_gym.ShutTheBox(tiles=4, dice=1, faces=4), 1.0, seed=0)
-    for steps in (streams(process, 3), streams(process, 3, limit=2)):
-        np.testing.assert_allclose(steps.weight.sum(axis=1), 1)
-    begins = turns(process).steps_left[:, 0] == process.longest_turn + 1
-    np.testing.assert_allclose(turns(process).weight[begins].sum(), 1)
+def test_all_turns_are_enumerated():
+    steps = turns(random_process(stb_gym.ShutTheBox(tiles=4, dice=1), 1.0, seed=1))
+    begins = steps.steps_left == steps.process.longest_turn + 1
+    assert steps.weight[begins].sum() == pytest.approx(1)
+    assert {*steps.pair.ravel()} == {*range(len(steps.process.policy))}
 
 
 def in_place(batch):
@@ -226,37 +169,41 @@ def in_place(batch):
     return batch.reward
 
 
-MISTAKES = {
-    "in place": (in_place, ValueError, "in_place changed batch.reward in place: let it work on a copy"),
-    "pair": (lambda batch: (batch.reward, batch.value), TypeError, "must return one array of shape .*, not a tuple"),
-    "nothing": (lambda batch: None, TypeError, "must return one array of shape .*, not NoneType"),
-    "words": (lambda batch: "no", TypeError, "must return numbers, not 'no'"),
-    "shape": (lambda batch: batch.reward[:, None], ValueError, "must return shape .*, as batch.reward has, not "),
-    "error": (
-        lambda batch: batch.rewards,
-        TypeError,
-        r"raised AttributeError for reward, .*, ratio \(442,\): .*rewards",
-    ),
-}
-
-
-@pytest.mark.parametrize("mistake", MISTAKES)
-def test_wrong_functions_are_refused_in_one_line(mistake):
-    function, kind, message = MISTAKES[mistake]
-    with pytest.raises(kind, match=message) as raised:
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (in_place, "in_place changed batch.reward in place: let it work on a copy"),
+        (lambda batch: (batch.reward, batch.value), "must return one array of shape .*, not a tuple"),
+        (lambda batch: None, "must return one array of shape .*, not None"),
+        (lambda batch: "no", "must return numbers, not 'no'"),
+        (lambda batch: batch.reward[:, None], "must return shape .*, as batch.reward has, not "),
+        (lambda batch: batch.rewards, r"raised AttributeError for reward, .*, ratio \(442,\): .*rewards"),
+    ],
+)
+def test_wrong_functions_are_refused_in_one_line(function, message):
+    with pytest.raises((TypeError, ValueError), match=message) as raised:
         check.advantages(function)
     assert "\n" not in str(raised.value)
 
 
-def test_wrong_arguments_are_refused():
-    with pytest.raises(ValueError, match=r"unknown kind 'gea': .*; did you mean gae\?"):
-        check.advantages(loop, kind="gea")
-    with pytest.raises(ValueError, match=r"each discount must be a number from 0\.01 to 1, not"):
-        check.returns(loop, discount=[1.5])
-    with pytest.raises(ValueError, match="num_steps must be an integer from 1 to 100, not 0"):
-        check.q_targets(loop, num_steps=0)
-    with pytest.raises(ValueError, match="unknown layout"):
-        check.q_targets(loop, layout="B")
+def untrained(env):
+    return lambda observations: observations[:, 0].astype(int)
+
+
+@pytest.mark.parametrize(
+    ("run", "message"),
+    [
+        (partial(check.advantages, loop, kind="gea"), r"unknown kind 'gea': .*; did you mean gae\?"),
+        (partial(check.returns, loop, discount=[1.5]), r"each discount must be a number from 0\.01 to 1, not"),
+        (partial(check.q_targets, loop, num_steps=0), "num_steps must be an integer from 1 to 100, not 0"),
+        (partial(check.q_targets, loop, layout="B"), "unknown layout"),
+        (partial(check.advantages, loop, lam=[]), "check of advantages ran nothing: there is no case"),
+        (partial(check.agent, untrained, rungs=["masks in play"]), "agent ran nothing: masks in play: .* no masks"),
+    ],
+)
+def test_wrong_arguments_are_refused(run, message):
+    with pytest.raises(ValueError, match=message):
+        run()
 
 
 def test_a_report_says_what_is_wrong_and_where():
@@ -272,24 +219,3 @@ def test_a_report_says_what_is_wrong_and_where():
 
 def test_a_value_that_is_not_a_number_fails():
     assert not check.returns(lambda batch: np.full(batch.reward.shape, np.nan))
-
-
-@pytest.mark.parametrize(
-    ("run", "reason"),
-    [
-        (lambda: check.advantages(loop, lam=[]), "advantages ran nothing: there is no case"),
-        (lambda: check.returns(loop, discount=[]), "returns ran nothing: there is no case"),
-        (lambda: check.agent(untrained, rungs=[]), "agent ran nothing: there is no case"),
-        (
-            lambda: check.agent(untrained, rungs=["masks in play"]),
-            "agent ran nothing: masks in play: .* takes no masks",
-        ),
-    ],
-)
-def test_a_check_that_runs_nothing_does_not_pass(run, reason):
-    with pytest.raises(ValueError, match=f"the check of {reason}"):
-        run()
-
-
-def untrained(env):
-    return lambda observations: observations[:, 0].astype(int)

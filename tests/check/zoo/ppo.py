@@ -281,7 +281,7 @@ class PPO:
         return self.probabilities(observation, action_masks).argmax(axis=1), None
 
 
-def settings(num_features=4, num_actions=6, **changes):
+def settings(num_features=11, num_actions=11, **changes):
     """Return the settings of a learner that plays in the environment of `check.rollout`."""
     changes = {"num_steps": 128, "batch_size": 32} | changes
     return check.UpdateTask(num_actions, num_features=num_features, **changes)
@@ -291,12 +291,13 @@ def frames(make, env):
     """Play in a stacked environment and return its frames as observations before and after a step."""
     env = make(env)
     rows = {"observation": [], "next_observation": [], "valid": []}
-    observation, _ = env.reset(seed=0)
+    _, info = env.reset(seed=0)
     for _ in range(150):
-        observation, _, terminated, truncated, _ = env.step(0)
+        observation, _, terminated, truncated, info = env.step(info["action_mask"].argmax())
         seen = [observation]
         if terminated or truncated:
-            seen.append(env.reset()[0])
+            observation, info = env.reset()
+            seen.append(observation)
         for each in seen:
             older, newer = np.split(each, 2)
             for name, value in zip(rows, (older, newer, older.any()), strict=True):

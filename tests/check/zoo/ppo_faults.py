@@ -341,10 +341,7 @@ class SquareBroadcast(PPO):
 # Masks and log-probabilities
 
 
-@fault(
-    "mask-first-move", MASKS, "ml-agents #5830", "without the mask", "all actions are stored as legal",
-    unseen="the game of the check of collectors hides no action at the first move",
-)  # fmt: skip
+@fault("mask-first-move", MASKS, "ml-agents #5830", "without the mask", "all actions are stored as legal")
 class MaskFirstMove(PPO):
     def reset(self, env, seat, seed=None):
         super().reset(env, seat, seed)
