@@ -136,7 +136,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
 
 
 def rounded(number: float) -> str:
-    """Return a number with two significant digits or as an integer, and 0 if its absolute value is less than 0.000005."""
+    """Return a number with two significant digits or all of an integer; 0 if its size is less than 0.000005."""
     if abs(number) >= 100:
         return f"{number:.0f}"
     return f"{Decimal(f'{number:.1e}'):f}" if abs(number) >= ZERO else "0"
