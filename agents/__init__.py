@@ -6,6 +6,7 @@
   the dice and plays optimally for the estimate; `baselines`: policies that need no learning.
 - `planning`: tree search and one-step rollouts, which learn nothing.
 - `sb3`: agents of stable-baselines3 and sb3-contrib, stock and tuned.
+- `custom`: an agent of any other code as a learner.
 - `self_play`: the opponents of a learner in rounds.
 - `common`: the interface of a learner, and what the learners share.
 - `registry`: the learners by name.

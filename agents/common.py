@@ -3,7 +3,8 @@
 import json
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import fields
 from typing import Annotated, Any, ClassVar, NamedTuple
 
 import gymnasium as gym
@@ -86,6 +87,8 @@ class Learner(Stored, ABC):
         on_policy: True if it draws its actions from the policy that it learns.
         resumes: True if `load_state_dict` continues a training with the same results.
         of_library: True for an agent of another library.
+        reports_updates: True if `figures` are empty as long as no update was made.
+        parts: into how many parts an agent that cannot call back divides its steps.
         WEIGHTS: the names in SAVED of the attributes that learning changes and that `act` needs.
         settings: the settings.
         num_steps: steps made so far, summed over all environments.
@@ -102,6 +105,8 @@ class Learner(Stored, ABC):
     on_policy = False
     resumes = True
     of_library = False
+    reports_updates = True
+    parts = 1
     WEIGHTS: ClassVar[tuple[str, ...]]
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
@@ -115,15 +120,21 @@ class Learner(Stored, ABC):
         return torch.as_tensor(array, device=self._device)
 
     @classmethod
-    def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
+    def make_envs(cls, env: str, arguments: Mapping[str, Any], settings: Any) -> Any:
         """Return the environment that the learner plays: by default a vector environment in SAME_STEP mode.
 
         Args:
             env: the id of the environment.
             arguments: its keyword arguments.
-            num_envs: the number of environments that are stepped together.
+            settings: the settings; `num_envs` is the number of environments that are stepped together.
         """
-        return gym.make_vec(env, num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **arguments)
+        options = {"autoreset_mode": "SameStep", "observation_dtype": "uint8", **arguments}
+        return gym.make_vec(env, settings.num_envs, **options)
+
+    @classmethod
+    def setting_names(cls, given: Iterable[str] = ()) -> list[str]:
+        """Return the names of the settings; `given` are those that were given."""
+        return [field.name for field in fields(cls.settings_class)]
 
     @classmethod
     def rollout_steps(cls, settings: Any) -> int:
@@ -138,6 +149,11 @@ class Learner(Stored, ABC):
             total_steps: the budget; learning rates that decay reach 0 here.
             callback: called before every rollout, and never between play and the update that follows it.
         """
+
+    @property
+    def player(self) -> Any:
+        """What a `RegretMeter` measures: a function of observations and masks, or a model with `predict`."""
+        return self.act
 
     @abstractmethod
     def act(self, observations: Array, masks: BoolArray) -> IntArray:

@@ -13,7 +13,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from agents.common import Learner
-from agents.registry import LEARNERS
+from agents.custom import Arguments, CustomLearner
+from agents.registry import LEARNERS, is_custom, learner_named
 from agents.self_play import round_envs
 from stb_gym import Game
 from stb_gym.checks import check_choice, check_integer, check_names, meant
@@ -26,6 +27,7 @@ from stb_gym.solver import objective_of
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
+STEPS_OF_CUSTOM = 200_000  # of a run of an agent of other code
 QUICK = "quick"  # the variant that trades regret for time
 # How settings shrink with a budget below that of the preset: by the ratio of both to this power. The number of rollouts
 # stays. Batches and learning rates follow the square root.
@@ -55,7 +57,7 @@ class Config:
     """
 
     algorithm: str
-    """One of `agents.registry.LEARNERS`."""
+    """One of `agents.registry.LEARNERS`, or MODULE:NAME."""
     env: str
     """The id of the environment."""
     arguments: dict[str, Any]
@@ -92,7 +94,7 @@ class Config:
     @property
     def rollouts(self) -> tuple[int, int]:
         """The number of rollouts, and the steps of each."""
-        steps = LEARNERS[self.algorithm].rollout_steps(self.settings)
+        steps = learner_named(self.algorithm).rollout_steps(self.settings)
         return -(-self.steps // steps), steps
 
     def game(self) -> Game:
@@ -103,7 +105,7 @@ class Config:
         """Return the environment that the algorithm learns from, usually a vector environment."""
         if self.opponents is not None and self.players is not None:
             return round_envs(self.game(), self.settings.num_envs, self.players, self.opponents)
-        return LEARNERS[self.algorithm].make_envs(self.env, self.arguments, self.settings.num_envs)
+        return learner_named(self.algorithm).make_envs(self.env, self.arguments, self.settings)
 
     def make_learner(self, envs: Any, device: str = "cpu") -> Learner:
         """Return a `Learner` that has not learned yet.
@@ -112,7 +114,7 @@ class Config:
             envs: as `make_envs` returns them.
             device: where its networks are, such as "cuda".
         """
-        return LEARNERS[self.algorithm](envs, self.settings, self.seed, device)
+        return learner_named(self.algorithm)(envs, self.settings, self.seed, device)
 
     def to_json(self) -> dict[str, Any]:
         """Return the configuration as plain JSON."""
@@ -120,13 +122,17 @@ class Config:
 
     @staticmethod
     def from_json(entries: Mapping[str, Any]) -> "Config":
-        """Return the configuration that `to_json` wrote.
+        """Return the configuration that `to_json` wrote; an agent MODULE:NAME is not imported.
 
         Raises:
             ValueError: naming the first entry that is missing, unknown or not allowed.
         """
         check_names("entry", entries, [field.name for field in fields(Config)])
-        settings = make_settings(entries.get("algorithm", ""), entries.get("settings"))
+        algorithm, settings = entries.get("algorithm", ""), entries.get("settings")
+        if isinstance(algorithm, str) and is_custom(algorithm):
+            settings = _arguments(settings)
+        else:
+            settings = make_settings(algorithm, settings)
         return _one_line(lambda: Config(**{**entries, "settings": settings}))
 
 
@@ -149,7 +155,7 @@ def configure(
     least one. With the budget of the preset it also finishes the last rollout, as published runs did.
 
     Args:
-        algorithm: one of `agents.registry.LEARNERS`.
+        algorithm: one of `agents.registry.LEARNERS`, or MODULE:NAME.
         env: the id of an environment.
         arguments: its keyword arguments: rules and the objective.
         variant: a variant of the preset.
@@ -231,9 +237,11 @@ def read_preset(algorithm: str, task: str | None, variant: str = STANDARD) -> di
     Raises:
         ValueError: if the algorithm or the variant is unknown, or the file of the presets is damaged.
     """
-    check_choice("algorithm", algorithm, list(LEARNERS))
+    learner_named(algorithm)
     tables = _read_tables(FILE)
     table, steps = tables.get(algorithm, {}), tables.get(STEPS_OF_VARIANTS, {})
+    if is_custom(algorithm):
+        table = {"steps": STEPS_OF_CUSTOM}
     of_task = table.get(task, {})
     named = {name for part in (table, of_task) for name, entry in part.items() if isinstance(entry, dict)}
     variants = [STANDARD, *sorted((named | steps.keys()) - TASKS.keys() - {STANDARD})]
@@ -260,15 +268,16 @@ def _within_budget(config: Config, ratio: float, fixed: Iterable[str]) -> Config
         fixed: settings that stay as they are.
     """
     settings, shrunk = config.settings, {}
-    for name, value in asdict(settings).items():
+    for name, value in config.to_json()["settings"].items():
         if ratio < 1 and name in SHRINKING.keys() - fixed:
             scaled = value * max(ratio, LEAST_RATIO) ** SHRINKING[name]
             # Powers of two divide each other: minibatches of a rollout have the same size.
             shrunk[name] = scaled if isinstance(value, float) else 1 << max(int(scaled), 1).bit_length() - 1
-    settings = replace(settings, **shrunk)
+    if shrunk:
+        settings = Arguments(settings | shrunk) if isinstance(settings, Arguments) else replace(settings, **shrunk)
     if hasattr(settings, "num_steps") and "num_steps" not in fixed:
         settings = replace(settings, num_steps=min(settings.num_steps, max(config.steps // settings.num_envs, 1)))
-    rollout = LEARNERS[config.algorithm].rollout_steps(settings)
+    rollout = learner_named(config.algorithm).rollout_steps(settings)
     steps = max(config.steps // rollout, 1) * rollout
     return replace(config, settings=settings, steps=steps, budget=config.steps)
 
@@ -282,9 +291,7 @@ def _read_tables(path: Path) -> dict[str, Any]:
             if name == STEPS_OF_VARIANTS:
                 _check_table(name, table, table)
             else:
-                _check_table(
-                    name, table, ["steps", *(field.name for field in fields(LEARNERS[name].settings_class))], 2
-                )
+                _check_table(name, table, ["steps", *LEARNERS[name].setting_names()], 2)
         return tables
 
 
@@ -306,17 +313,24 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     """Return the settings of an algorithm; those that are missing have their defaults.
 
     Args:
-        algorithm: one of `agents.registry.LEARNERS`.
+        algorithm: one of `agents.registry.LEARNERS`, or MODULE:NAME.
         entries: settings by name.
 
     Raises:
         ValueError: naming the first setting that is unknown or not allowed.
     """
-    check_choice("algorithm", algorithm, list(LEARNERS))
-    settings_class = LEARNERS[algorithm].settings_class
+    learner = learner_named(algorithm)
     if isinstance(entries, dict):
-        check_names("setting", entries, [field.name for field in fields(settings_class)])
-    return _one_line(lambda: TypeAdapter(settings_class).validate_json(json.dumps(entries), strict=True))
+        check_names("setting", entries, learner.setting_names(entries))
+    if issubclass(learner, CustomLearner):
+        return _arguments(entries, learner.defaults)
+    return _one_line(lambda: TypeAdapter(learner.settings_class).validate_json(json.dumps(entries), strict=True))
+
+
+def _arguments(entries: Any, defaults: Mapping[str, Any] | None = None) -> Arguments:
+    if not isinstance(entries, dict):
+        raise ValueError(f"settings must be a table, not {quoted(entries)}")
+    return Arguments({**(defaults or {}), **entries})
 
 
 def _one_line(make: Callable[[], T]) -> T:

@@ -8,10 +8,9 @@ observations in unary and has layer normalisation, and rewards are divided by th
 environments at once, and its learning rate falls linearly to 0.
 """
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 import gymnasium as gym
 import torch
@@ -20,21 +19,19 @@ from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Array, BoolArray, Callback, Learner, Share, Unary
-from stb_gym.arrays import IntArray
+from agents.common import Share, Unary
+from agents.custom import OF_CODE, AgentLearner, CustomLearner, named
+from stb_gym.checks import check_integer
+from stb_gym.measure.agents import arguments_of
+from stb_gym.messages import reason, shortened
 from stb_gym.sb3 import TurnVecEnv
 
-
-@dataclass(frozen=True)
-class StockSettings:
-    """Settings of a stock agent: it has none, and learns from one environment."""
-
-    num_envs: Literal[1] = 1
-    """Environments that are stepped at once."""
+SOURCE = "Raffin et al. (2021)"
+# Arguments of the library's classes that are no settings: what a run chooses, and where the library would write.
+NO_SETTINGS = ("env", "tensorboard_log", "verbose", "_init_setup_model", "stats_window_size")
 
 
 @dataclass(frozen=True)
@@ -91,94 +88,72 @@ class NormalisedLayers(BaseFeaturesExtractor):
         return self.layers(observations)
 
 
-class SB3Learner(Learner):
-    """An agent of stable-baselines3 or sb3-contrib.
+class StockLearner(CustomLearner):
+    """A model with the default settings of its library, but for those that are given.
 
-    Its state is the weights of its policy: the library does not continue a training with the same results.
+    Settings are `num_envs`, the arguments of the library's class, and those of its policy: they become `policy_kwargs`.
 
     Attributes:
-        model: the library's model, which its method `save` writes to a file.
-        policy: the policy of the model, with all its networks.
-        figures: what the library logs of its last update.
-        n_steps: the default steps of a rollout in every environment; settings may have others.
+        maker: the library's class.
+        rollout: the setting that says how many steps every environment makes in a rollout, and its default.
     """
 
-    source = "Raffin et al. (2021)"
-    uses_masks = False
-    resumes = False
+    source = SOURCE
     of_library = True
-    n_steps = 2048
-    WEIGHTS = ("policy",)
-    SAVED = ("num_steps", "policy")
+    reports_updates = True
+    rollout: ClassVar[tuple[str, int]] = ("n_steps", 2048)
+    defaults: ClassVar[Mapping[str, Any]] = {"num_envs": 1}
 
-    def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
-        self.settings = settings  # without the episodes of `Learner`, as the library steps the environment
-        self.num_steps = 0
-        self.figures = {}
-        self.model = self.make_model(envs, seed, device)
-        self.policy = self.model.policy
+    @classmethod
+    def make_envs(cls, env: str, arguments: Mapping[str, Any], settings: Any) -> Any:
+        """Return a single environment as `gym.make` returns it or, for several, a vector environment of the library."""
+        num_envs = settings["num_envs"]
+        return gym.make(env, **arguments) if num_envs == 1 else TurnVecEnv(env, num_envs, **arguments)
 
     @classmethod
     def rollout_steps(cls, settings: Any) -> int:
-        """See `Learner`."""
-        return settings.num_envs * getattr(settings, "n_steps", cls.n_steps)
-
-    @abstractmethod
-    def make_model(self, envs: Any, seed: int, device: str) -> Any:
-        """Return a model that has learned nothing yet."""
-
-    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
-        """See `Learner`."""
-        steps = total_steps - self.num_steps
-        self.model.learn(steps, _BeforeRollout(self, callback), log_interval=None, reset_num_timesteps=False)
-        self.read_log()
-
-    def read_log(self) -> None:
-        """Update the number of steps and the figures."""
-        self.num_steps = self.model.num_timesteps
-        logged = self.model.logger.name_to_value
-        self.figures = {name[6:]: float(value) for name, value in logged.items() if name.startswith("train/")}
-
-    def act(self, observations: Array, masks: BoolArray) -> IntArray:
-        """See `Learner`; a learner that does not use masks may choose illegal actions."""
-        options = {"action_masks": masks} if self.uses_masks else {}
-        actions, _ = self.model.predict(observations, deterministic=True, **options)
-        return actions
-
-
-class _BeforeRollout(BaseCallback):
-    """A callback that updates the figures of a learner and calls a function before every rollout."""
-
-    def __init__(self, learner: SB3Learner, callback: Callback):
-        super().__init__()
-        self._learner, self._callback = learner, callback
-
-    def _on_rollout_start(self) -> None:
-        self._learner.read_log()
-        self._callback()
-
-    def _on_step(self) -> bool:
-        return True
-
-
-class StockLearner(SB3Learner):
-    """An agent with the default settings of its library, which learns from one environment.
-
-    Attributes:
-        model_class: the library's class.
-    """
-
-    settings_class = StockSettings
-    model_class: ClassVar[Callable[..., Any]]
+        """See `Learner`; it is 1 if a rollout has no fixed number of steps."""
+        check_integer("num_envs", settings["num_envs"], 1, 2**20)
+        name, default = cls.rollout
+        steps = settings.get(name, default)
+        return settings["num_envs"] * steps if isinstance(steps, int) and steps > 0 else 1
 
     @classmethod
-    def make_envs(cls, env: str, arguments: Mapping[str, Any], num_envs: int) -> Any:
-        """Return a single environment as `gym.make` returns it; `num_envs` is 1."""
-        return gym.make(env, **arguments)
+    def setting_names(cls, given: Iterable[str] = ()) -> list[str]:
+        """Return the names of settings."""
+        maker: Any = cls.maker
+        _, _, _, *of_policy = arguments_of(maker.policy_aliases["MlpPolicy"])  # without the spaces and the schedule
+        names = dict.fromkeys(["num_envs", "policy", *super().setting_names(), *of_policy])
+        return [name for name in names if name not in NO_SETTINGS]
 
-    def make_model(self, envs: Any, seed: int, device: str) -> Any:
-        """See `SB3Learner`."""
-        return type(self).model_class("MlpPolicy", envs, seed=seed, device=device)
+    @property
+    def player(self) -> Any:
+        """See `Learner`."""
+        return self.act
+
+    def make_agent(self, envs: Any, seed: int, device: str) -> Any:
+        """See `AgentLearner`."""
+        given = {name: _resolved(value) for name, value in self.settings.items()}
+        del given["num_envs"]
+        policy, maker = given.pop("policy", "MlpPolicy"), type(self).maker
+        of_class = arguments_of(maker)
+        of_policy = {name: given.pop(name) for name in [*given] if name not in of_class}
+        given = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+        try:
+            if of_policy:
+                given["policy_kwargs"] = {**(given.get("policy_kwargs") or {}), **of_policy}
+            return maker(policy, envs, seed=seed, device=device, **given)
+        except Exception as error:  # of settings that the library does not allow
+            raise ValueError(f"{maker.__name__} refuses its settings: {shortened(reason(error))}") from error
+
+
+def _resolved(value: Any) -> Any:
+    """Return a setting with the object of each MODULE:NAME in place of the name."""
+    if isinstance(value, dict):
+        return {name: _resolved(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_resolved(each) for each in value]
+    return named(value) if isinstance(value, str) and OF_CODE.fullmatch(value) else value
 
 
 class StockPPO(StockLearner):
@@ -187,7 +162,7 @@ class StockPPO(StockLearner):
     title = "stock PPO, no masks"
     method = "stable-baselines3's PPO without masks, with its default settings"
     on_policy = True
-    model_class = PPO
+    maker = PPO
 
 
 class StockA2C(StockLearner):
@@ -195,8 +170,8 @@ class StockA2C(StockLearner):
 
     method = "stable-baselines3's A2C without masks, with its default settings"
     on_policy = True
-    model_class = A2C
-    n_steps = 5
+    maker = A2C
+    rollout = ("n_steps", 5)
 
 
 class StockDQN(StockLearner):
@@ -204,8 +179,8 @@ class StockDQN(StockLearner):
 
     title = "stock DQN, no masks"
     method = "stable-baselines3's DQN without masks, with its default settings"
-    model_class = DQN
-    n_steps = 4
+    maker = DQN
+    rollout = ("train_freq", 4)
 
 
 class StockMaskablePPO(StockLearner):
@@ -215,20 +190,27 @@ class StockMaskablePPO(StockLearner):
     method = "sb3-contrib's MaskablePPO with its default settings"
     uses_masks = True
     on_policy = True
-    model_class = MaskablePPO
+    maker = MaskablePPO
 
 
-class TunedMaskablePPO(SB3Learner):
+class TunedMaskablePPO(AgentLearner):
     """The library's PPO with masks, with other settings, unary observations, layer normalisation and scaled rewards."""
 
     settings_class = TunedPPOSettings
     title = "tuned MaskablePPO"
     method = "sb3-contrib's MaskablePPO with other settings, layer normalisation and scaled rewards"
+    source = SOURCE
+    of_library = True
     uses_masks = True
     on_policy = True
 
-    def make_model(self, envs: Any, seed: int, device: str) -> Any:
-        """See `SB3Learner`; `envs` is a `TurnVectorEnv` in SAME_STEP mode."""
+    @classmethod
+    def rollout_steps(cls, settings: Any) -> int:
+        """See `Learner`."""
+        return settings.num_envs * settings.n_steps
+
+    def make_agent(self, envs: Any, seed: int, device: str) -> Any:
+        """See `AgentLearner`; `envs` is a `TurnVectorEnv` in SAME_STEP mode."""
         scale = 1 / abs(envs.rewards).max()
         scaled = TransformReward(envs, lambda reward: reward * scale)
         arguments = asdict(self.settings)

@@ -1,7 +1,7 @@
 """Kill trainings at random moments, continue them and compare the results: `python -m tests.soak --kills 50`.
 
 A round trains one kind of run. Its process is killed (SIGKILL) up to four times and continued with --resume; agents of
-stable-baselines3 begin again with --overwrite. Sometimes a second process trains in the same folder at the same time.
+stable-baselines3 begin again. Sometimes a second process trains in the same folder at the same time.
 In the end curve.csv, apart from the seconds, and what was learned must equal those of an undisturbed training.
 Processes are forked, so that they need not import the libraries again.
 """
@@ -46,9 +46,10 @@ def begin(kind: str, folder: Path) -> Any:
 
 def run(kind: str, folder: Path) -> None:
     """Train in this process, and write its messages to a file in the folder."""
-    again = "--overwrite" if kind == "stable-baselines3" else "--resume"
     with (folder / "errors").open("a", buffering=1) as sys.stderr:
-        sys.exit(train([*KINDS[kind].split(), "--tiles", "5", "--measurements", "20", "--out", str(folder), again]))
+        sys.exit(
+            train([*KINDS[kind].split(), "--tiles", "5", "--measurements", "20", "--out", str(folder), "--resume"])
+        )
 
 
 def end(process: Any, seconds: float | None = None) -> int:

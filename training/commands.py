@@ -4,16 +4,26 @@ import json
 import signal
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from agents.custom import allow
 from agents.presets import TASKS
+from agents.registry import LEARNERS
 from stb_gym.checks import check_choice
-from stb_gym.cli import convert_exactly, flag_of_rule, import_games
+from stb_gym.cli import convert_exactly, flag_of_rule, modules_to_import
 from stb_gym.console import reader_may_leave, refuse, say
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.games import rules_of
+
+Algorithm = Annotated[
+    str,
+    Parameter(
+        help=f"One of {', '.join(LEARNERS)}; or MODULE:NAME, a function or class of an environment that returns an "
+        "agent with learn and predict."
+    ),
+]
 
 
 def run_command(
@@ -29,7 +39,7 @@ def run_command(
     """
     app = App(
         name=f"python -m {name}",
-        help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE registers a game of your own.",
+        help=(function.__doc__ or "").partition("\n")[0] + " --import MODULE imports a game or an agent of your own.",
         help_format="plaintext",
         version_flags=(),
         default_parameter=Parameter(negative=(), converter=convert_exactly),
@@ -39,7 +49,9 @@ def run_command(
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # raises KeyboardInterrupt
     try:
         with reader_may_leave():
-            others = import_games(sys.argv[1:] if words is None else words)
+            modules, others = modules_to_import(sys.argv[1:] if words is None else words)
+            for module in modules:
+                allow(module)
             return app(others, exit_on_error=False, print_error=False, result_action="return_value") or 0
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse(name, error)

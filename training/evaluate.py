@@ -7,7 +7,10 @@ from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]
 
+from agents.registry import is_custom
 from stb_gym.console import say
+from stb_gym.measure import read_policy
+from stb_gym.solver import Measured
 from training.commands import run_command
 from training.compare import baselines
 from training.results import NEVER_UPDATED, TrainingTask
@@ -17,21 +20,27 @@ from training.run import Run, measure
 def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> None:
     """Measure a run again from its weights, beside the named strategies of a game that fits into tables.
 
+    An agent MODULE:NAME is measured by its last policy. With --turns, or if the game does not fit into tables, it plays
+    as it was saved; this needs --import MODULE.
+
     Args:
         run: Folder of a run.
         turns: Play this many turns, whatever the size of the game; losses of choices are exact.
         json: Print JSON instead of a table.
     """
     stored = Run(run)
-    config, result, learner = stored.config, stored.result(), stored.learner()
+    config, result = stored.config, stored.result()
     if config.opponents is not None:
         raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
     if not result["finished"]:
         say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
     elif not result.get("updated", True):
         say(f"{run} {NEVER_UPDATED}", error=True)
-    measured = measure(config, learner, turns)
-    summaries = {"greedy": measured.greedy.summary()}
+    if is_custom(config.algorithm) and turns is None and (run / "policy.npz").exists():
+        greedy: Measured = read_policy(run / "policy.npz").evaluate()  # without the code of the agent
+    else:
+        greedy = measure(config, stored.learner(), turns).greedy
+    summaries = {"greedy": greedy.summary()}
     if json:
         about = {"run": str(run), "config": config.to_json()}
         say(json_text.dumps(about | {name: result[name] for name in ("finished", "steps")} | summaries))

@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd  # type: ignore[import-untyped]
 
 from agents.presets import STANDARD, configure
-from agents.registry import LEARNERS
+from agents.registry import LEARNERS, is_custom
 from stb_gym.cli import flag_of_rule
 from stb_gym.console import Column, Table
 from stb_gym.explorer.page import COLOURS, DASHES
@@ -96,7 +96,9 @@ def train_command(task: TrainingTask, agent: Mapping[str, Any], seeds: Sequence[
     """
     algorithm, variant, steps = agent["algorithm"], agent["variant"], int(agent["budget"])
     try:
-        preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
+        preset = {}
+        if not is_custom(algorithm):
+            preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
     except ValueError:
         return ""
     words = ["python", "-m", "training.train", algorithm, "--env", task.env]

@@ -5,6 +5,7 @@ curve.csv      one row per measurement
 weights.pt     what the learner learned
 policy.npz     the greedy policy of the last measurement, which `stb_gym.load_policy` reads without a network
 policies.npz   the greedy policies of all measurements; both only where the game fits into tables
+tensorboard/   the files of TensorBoard, and wandb.json and mlflow.json the id of the run there: only of runs with a log
 result.json    how good the last measurement is, whether the run is finished and made an update, and the SHA-256 of
                curve.csv and weights
 checkpoint.pt  everything that is needed to continue, and then its SHA-256; removed at the end
@@ -29,13 +30,13 @@ from filelock import FileLock, Timeout
 
 from agents.common import Learner
 from agents.presets import Config
-from agents.registry import LEARNERS
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, save_policy
 from stb_gym.checks import check_integer
 from stb_gym.files import read_bytes, read_json, read_sealed, reading, write_bytes, write_json, write_sealed, write_text
 from stb_gym.measure import load_policies, save_policies
 from stb_gym.solver import Measured, Policy
+from training.logs import logging_to
 
 FORMAT = 2  # of a folder; the first versions wrote no number
 FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json", "checkpoint.pt")
@@ -72,9 +73,9 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     """
     meter = _meter(config.game(), config.objective)
     if turns is None and meter.is_exact:
-        policy = meter.policy(learner.act)
+        policy = meter.policy(learner.player)
         return Measurement(meter.solution.evaluate(policy, ILLEGAL), policy)
-    return Measurement(meter.sample(learner.act, TURNS if turns is None else turns, config.seed), None)
+    return Measurement(meter.sample(learner.player, TURNS if turns is None else turns, config.seed), None)
 
 
 def train_and_measure(config: Config) -> Measurement:
@@ -198,11 +199,13 @@ def train(
     *,
     device: str = "cpu",
     wait: float = 0.0,
+    log: str | None = None,
     progress: Callable[[int, float | None], None] = lambda steps, result: None,
 ) -> None:
     """Train one run. Measure it at the start, and then `measurements` times, the last time at the end.
 
-    An interrupted run continues: on the CPU its result is that of an undisturbed run. A finished run is left as it is.
+    An interrupted run continues: on the CPU its result is that of an undisturbed run. It begins again if its learner
+    cannot continue (`Learner.resumes`). A finished run is left as it is.
 
     Args:
         config: the configuration.
@@ -210,6 +213,7 @@ def train(
         measurements: the number of measurements, at equal distances; no more than the run has rollouts.
         device: where the networks are, such as "cuda".
         wait: seconds to wait for another process that writes to the folder.
+        log: where measurements are logged, see `training.logs.logging_to`.
         progress: called with the steps so far and the regret or gain; with None between measurements.
 
     Raises:
@@ -225,17 +229,25 @@ def train(
         write_json(folder / "config.json", {"format": FORMAT, **config.to_json()})
         training = _Training(config, folder, device)
         rows, learner = training.rows, training.learner
+        learner.parts = measurements
 
         def measurements_due(steps: int) -> int:
             return steps * measurements // config.steps
 
-        def before_rollout() -> None:
-            progress(learner.num_steps, None)
-            if not rows or measurements_due(learner.num_steps) > measurements_due(rows[-1]["steps"]):
-                progress(learner.num_steps, training.measure())
+        with logging_to(log, folder, config, rows[-1]["steps"] if rows else None) as write_log:
 
-        learner.learn(config.steps, before_rollout)
-        progress(learner.num_steps, training.measure())
+            def measure_and_log() -> None:
+                result = training.measure()
+                write_log(rows[-1])
+                progress(learner.num_steps, result)
+
+            def before_rollout() -> None:
+                progress(learner.num_steps, None)
+                if not rows or measurements_due(learner.num_steps) > measurements_due(rows[-1]["steps"]):
+                    measure_and_log()
+
+            learner.learn(config.steps, before_rollout)
+            measure_and_log()
 
 
 def _is_finished(config: Config, folder: Path) -> bool:
@@ -250,8 +262,6 @@ def _is_finished(config: Config, folder: Path) -> bool:
     if run.result()["finished"]:
         (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
         return True
-    if not LEARNERS[config.algorithm].resumes:
-        raise ValueError(f"{folder} is not finished, and {config.algorithm} cannot continue: add --overwrite")
     return False
 
 
@@ -319,7 +329,8 @@ class _Training:
             result |= gains
         self.rows.append(row | {f"train/{name}": value for name, value in self.learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
-        result["updated"] = any(name.startswith("train/") for row in self.rows for name in row)
+        updated = any(name.startswith("train/") for row in self.rows for name in row)
+        result["updated"] = updated or not self.learner.reports_updates
         result["sha256_of"] = {
             "curve.csv": write_text(self.folder / "curve.csv", curve),
             "weights.pt": write_bytes(self.folder / "weights.pt", _content_of(weights)),

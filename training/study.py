@@ -3,8 +3,8 @@
 import logging
 import signal
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from filelock import FileLock
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
+from agents.custom import ALLOWED, allow
 from agents.presets import Config
 from stb_gym.messages import reason
 from stb_gym.tracking import ProgressBar
@@ -50,7 +51,8 @@ def run_study(
                 min(finished + steps, total), note=None if result is None else f"{result:.4g}"
             )
         calls = [
-            (folder, Path.cwd(), config, type(config.game()).__module__, options) for folder, config in runs.items()
+            (folder, Path.cwd(), config, {type(config.game()).__module__, *ALLOWED}, options)
+            for folder, config in runs.items()
         ]
         for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
             finished += runs[folder].steps
@@ -60,9 +62,12 @@ def run_study(
     return failures
 
 
-def _train(folder: Path, parent: Path, config: Config, module: str, options: dict[str, Any]) -> None:
-    """Train a run in a folder below `parent`; `module` registers its game."""
-    import_module(module)
+def _train(folder: Path, parent: Path, config: Config, modules: set[str], options: dict[str, Any]) -> None:
+    """Train a run in a folder below `parent`; `modules` register its game and have its agent."""
+    if str(parent) not in sys.path:  # a process on another machine begins elsewhere
+        sys.path.insert(0, str(parent))
+    for module in modules:
+        allow(module)
     train(config, parent / folder, wait=LOCK_SECONDS, **options)
 
 

@@ -9,16 +9,17 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from agents.custom import Arguments, allow, names_in
 from agents.presets import STANDARD, TASKS, Config, configure
-from agents.registry import LEARNERS
+from agents.registry import is_custom, learner_named
 from stb_gym.checks import check_integer
 from stb_gym.console import say
-from training.commands import choose_task, parsed, run_command
+from training.commands import Algorithm, choose_task, parsed, run_command
+from training.logs import check_log
 from training.results import NEVER_UPDATED, TrainingTask
 from training.run import Run, clear
 from training.study import run_study
 
-Algorithm = Annotated[str, Parameter(help=f"One of {', '.join(LEARNERS)}.")]
 TaskName = Annotated[str | None, Parameter(help=f"Environment, rules and objective by one name: {', '.join(TASKS)}.")]
 
 
@@ -40,6 +41,7 @@ def train(
     overwrite: bool = False,
     measurements: int = 40,
     device: str = "cpu",
+    log: str | None = None,
     workers: int = 1,
     ray: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
     **rules: str,
@@ -47,14 +49,16 @@ def train(
     """Train an algorithm with one seed or several, by its preset in agents/presets.toml.
 
     Args:
-        algorithm: One of `agents.registry.LEARNERS`.
+        algorithm: One of `agents.registry.LEARNERS`, or an agent MODULE:NAME.
         env: Id of the environment (default: that of the task nine-tiles).
         task: Environment, rules and objective by one name of `agents.presets.TASKS`.
         objective: What is rewarded: score, shut or at-most:T (default: what the environment rewards).
         variant: Variant of the preset, such as quick.
         steps: Budget in steps of all environments together (default: that of the preset). Settings follow it.
         seeds: Seeds, such as 0-4 or 3,5.
-        settings: Settings that differ from the preset, such as --settings.learning-rate 0.001.
+        settings: Settings that differ from the preset, such as --settings.learning-rate 0.001. Those of MODULE:NAME are
+            its arguments. Those of sb3-... are arguments of the library's class and its policy, as JSON; classes are
+            named MODULE:NAME.
         opponents: Learn a seat of a round: against naive, fictitious or league self-play, or against a strategy.
         players: Number of players of the round.
         out: Folder of the runs, each in a folder ALGORITHM-TASK-VARIANT-SEED.
@@ -62,6 +66,7 @@ def train(
         overwrite: Replace runs that are there already.
         measurements: How often the regret is measured after the start, at most once after each rollout.
         device: Where networks are, such as cuda.
+        log: Log every measurement to tensorboard, wandb or mlflow, or to a function MODULE:NAME.
         workers: Runs that are trained at a time.
         ray: Train on a Ray cluster: that of this machine, or the one at an address.
         rules: Rules of the game, such as --tiles 12 --one-die low-sum; stb-gym list explains them.
@@ -73,6 +78,10 @@ def train(
         raise ValueError("--resume and --overwrite exclude each other")
     chosen_env, arguments = choose_task(env, task, objective, rules)
     changes = {name.replace("-", "_"): parsed(value) for name, value in (settings or {}).items()}
+    for name in [*names_in(log), *([algorithm] if is_custom(algorithm) else names_in(changes))]:
+        allow(name.partition(":")[0])
+    if log is not None:
+        check_log(log)
     runs = {}
     for seed in _parsed_seeds(seeds):
         config = configure(
@@ -90,6 +99,9 @@ def train(
     # Wrong flags are refused before anything is overwritten.
     check_integer("measurements", measurements, 1, 10**6)
     check_integer("workers", workers, 1, 1000)
+    resumes = learner_named(algorithm).resumes
+    if isinstance(config.settings, Arguments):
+        resumes = config.make_learner(config.make_envs(), device).resumes
     if not resume:
         for folder in runs:
             clear(folder, overwrite)
@@ -99,9 +111,9 @@ def train(
         say(f"training.train: {algorithm} makes {made:,} steps, not {asked:,}, in rollouts of {each:,}", error=True)
     if rollouts < measurements:
         say(f"training.train: {rollouts} of {measurements} measurements, one after each rollout", error=True)
-    if not LEARNERS[algorithm].resumes:
-        say(f"training.train: {algorithm} cannot continue after an interrupt, it begins again", error=True)
-    failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device)
+    if not resumes:
+        say(f"training.train: {algorithm} does not save its state: a killed run begins anew", error=True)
+    failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device, log=log)
     for folder, failure in failures.items():
         say(f"training.train: {folder} failed: {failure}", error=True)
     for folder in runs:
@@ -118,7 +130,7 @@ def run_name(config: Config) -> str:
     """Return the name of a run's folder, such as "ppo-nine-tiles-quick-0"."""
     task = TrainingTask(config.env, config.arguments, config.opponents or "", str(config.players or ""))
     variant = [] if config.variant == STANDARD else [config.variant]
-    return "-".join([config.algorithm, task.name, *variant, str(config.seed)])
+    return "-".join([config.algorithm.replace(":", "."), task.name, *variant, str(config.seed)])
 
 
 def _parsed_seeds(text: str) -> list[int]:

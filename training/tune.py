@@ -3,7 +3,7 @@
 import json
 import sys
 import tomllib
-from dataclasses import asdict, fields
+from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,15 @@ import optuna
 import torch
 
 from agents import presets
+from agents.custom import allow
 from agents.presets import configure
-from agents.registry import LEARNERS
+from agents.registry import is_custom, learner_named
 from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.console import say
 from stb_gym.files import read_text, reading
 from stb_gym.messages import quoted
 from stb_gym.tracking import ProgressBar
-from training.commands import choose_task, run_command
+from training.commands import choose_task, parsed, run_command
 from training.run import locked, train_and_measure
 from training.train import run_name
 
@@ -35,6 +36,7 @@ def tune(
     task: str | None = None,
     objective: str | None = None,
     steps: int | None = None,
+    ranges: dict[str, str] | None = None,
     trials: int = 50,
     seed: int = 5,
     **rules: str,
@@ -42,28 +44,31 @@ def tune(
     """Search settings by exact regret, and print the best as a table for agents/presets.toml.
 
     Args:
-        algorithm: One that agents/search.toml has ranges for, such as ppo or fitted-q.
+        algorithm: One that agents/search.toml has ranges for, such as ppo or fitted-q; or any other, with --ranges.
         out: Folder of searches; the same command continues its search.
         env: Id of the environment (default: that of the task nine-tiles).
         task: Environment, rules and objective by one name, such as twelve-tiles.
         objective: What is rewarded: score, shut or at-most:T.
         steps: Steps of a trial (default: those of the preset).
+        ranges: What is searched instead: lowest and highest value of a setting, such as --ranges.rate [0.01,0.5].
         trials: Number of trials.
         seed: Seed of all trials and of the search. The default is none of the seeds 0 to 4 of the results.
         rules: Rules of the game, such as --tiles 12.
     """
-    ranges = read_ranges(algorithm)
+    if is_custom(algorithm):
+        allow(algorithm.partition(":")[0])
+    space = read_ranges(algorithm, {name.replace("-", "_"): parsed(ends) for name, ends in (ranges or {}).items()})
     check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)
     base = configure(algorithm, chosen_env, arguments, seed=seed, steps=steps)
-    budget, base_settings = base.budget or base.steps, asdict(base.settings)
+    budget, base_settings = base.budget or base.steps, base.to_json()["settings"]
     torch.set_num_threads(1)
     optuna.logging.set_verbosity(optuna.logging.ERROR)
 
     def regret_of(trial: optuna.Trial) -> float:
         settings = base_settings | {
             name: (trial.suggest_int if isinstance(low, int) else trial.suggest_float)(name, low, high, log=True)
-            for name, (low, high) in ranges.items()
+            for name, (low, high) in space.items()
         }
         try:
             config = configure(algorithm, chosen_env, arguments, seed=seed, steps=budget, settings=settings)
@@ -83,33 +88,43 @@ def tune(
             search.sampler = optuna.samplers.TPESampler(seed=seed + number)
             search.optimize(regret_of, n_trials=1)
             bar.tell(number + 1)
+    if not search.get_trials(states=[optuna.trial.TrialState.COMPLETE]):
+        raise ValueError(f"no trial ended within {budget:,} steps: search with more, --steps")
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
     for name, value in {"steps": budget, **base_settings, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")
 
 
-def read_ranges(algorithm: str) -> dict[str, tuple[Any, Any]]:
+def read_ranges(algorithm: str, given: Mapping[str, Any] | None = None) -> dict[str, tuple[Any, Any]]:
     """Return the lowest and the highest value of each setting that is searched.
 
+    Args:
+        algorithm: the algorithm.
+        given: pairs of values by setting; if there are none, those of agents/search.toml.
+
     Raises:
-        ValueError: if the algorithm has no search space, or the file is damaged.
+        ValueError: if the algorithm has no search space, or a setting or a pair is not allowed.
     """
+    if given:
+        return _checked_ranges(algorithm, given)
     with reading(SPACES):
         spaces = tomllib.loads(read_text(SPACES))
     check_choice("algorithm with a search space", algorithm, list(spaces))
-    found = {}
     with reading(SPACES):
-        if not isinstance(spaces[algorithm], dict):
-            raise ValueError(f"{algorithm} must be a table, not {quoted(spaces[algorithm])}")
-        check_names("setting", spaces[algorithm], [field.name for field in fields(LEARNERS[algorithm].settings_class)])
-        for name, ends in spaces[algorithm].items():
-            match ends:
-                case [int() | float() as low, int() | float() as high] if 0 < low <= high:
-                    found[name] = low, high
-                case _:
-                    raise ValueError(
-                        f"{algorithm}.{name} must be two numbers above 0, lowest first, not {quoted(ends)}"
-                    )
+        return _checked_ranges(algorithm, spaces[algorithm])
+
+
+def _checked_ranges(algorithm: str, ranges: Any) -> dict[str, tuple[Any, Any]]:
+    if not isinstance(ranges, dict):
+        raise ValueError(f"{algorithm} must be a table, not {quoted(ranges)}")
+    check_names("setting", ranges, learner_named(algorithm).setting_names(ranges))
+    found = {}
+    for name, ends in ranges.items():
+        match ends:
+            case [int() | float() as low, int() | float() as high] if 0 < low <= high:
+                found[name] = low, high
+            case _:
+                raise ValueError(f"{algorithm}.{name} must be two numbers above 0, lowest first, not {quoted(ends)}")
     return found
 
 

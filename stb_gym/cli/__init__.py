@@ -12,6 +12,6 @@
 """
 
 from stb_gym.cli.flags import convert_exactly, flag_of_rule, imported
-from stb_gym.cli.program import import_games, main
+from stb_gym.cli.program import main, modules_to_import
 
-__all__ = ["convert_exactly", "flag_of_rule", "import_games", "imported", "main"]
+__all__ = ["convert_exactly", "flag_of_rule", "imported", "main", "modules_to_import"]

@@ -81,7 +81,9 @@ def main(words: list[str] | None = None) -> int:
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with reader_may_leave(), showing_progress():
-            words = import_games(sys.argv[1:] if words is None else words)
+            modules, words = modules_to_import(sys.argv[1:] if words is None else words)
+            for module in modules:
+                imported(module, "--import")
             if words[:1] == ["evaluate"] and any(word.startswith("--agent") for word in words):
                 raise ValueError("evaluate is for policies: an --agent of your own is measured by stb-gym measure")
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)
@@ -99,13 +101,13 @@ def main(words: list[str] | None = None) -> int:
         signal.signal(signal.SIGTERM, before or signal.SIG_DFL)
 
 
-def import_games(words: Sequence[str]) -> list[str]:
-    """Import the modules of `--import MODULE`, which register games, and return the other words.
+def modules_to_import(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the modules of `--import MODULE`, which register games, and the other words.
 
     Raises:
-        ValueError: if a module cannot be imported, with the reason.
+        ValueError: if the name of a module is missing.
     """
-    others = []
+    modules, others = [], []
     remaining = iter(words)
     for word in remaining:
         option, _, module = word.partition("=")
@@ -113,10 +115,10 @@ def import_games(words: Sequence[str]) -> list[str]:
             module = module or next(remaining, "")
             if not module:
                 raise ValueError("--import needs the name of a module")
-            imported(module, "--import")
+            modules.append(module)
         else:
             others.append(word)
-    return others
+    return modules, others
 
 
 @lru_cache(maxsize=1)

@@ -35,7 +35,7 @@ def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
     lines = [
         "sb3-dqn makes 4 steps, not 3, in rollouts of 4",
         "1 of 2 measurements, one after each rollout",
-        "sb3-dqn cannot continue after an interrupt, it begins again",
+        "sb3-dqn does not save its state: a killed run begins anew",
         f"{folder} {NEVER_UPDATED}",
     ]
     *said, _ = capsys.readouterr().err.splitlines()

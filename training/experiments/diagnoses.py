@@ -36,7 +36,7 @@ OURS: dict[str, tuple[str, dict[str, Any]]] = {  # algorithms, and settings that
     "ppo": ("ppo", {}),
     "ppo without entropy bonus": ("ppo", {"entropy_weight": 0.0}),
 }
-STOCK = {name: learner.model_class for name, learner in LEARNERS.items() if issubclass(learner, StockLearner)}
+STOCK = {name: learner.maker for name, learner in LEARNERS.items() if issubclass(learner, StockLearner)}
 MODELS: dict[str, Callable[..., Any]] = STOCK | {
     "sb3-qr-dqn": QRDQN,
     "sb3-ppo with entropy bonus": partial(PPO, ent_coef=0.3),

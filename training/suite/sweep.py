@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
+from agents.custom import allow, made, named
 from stb_gym import RegretMeter
 from stb_gym.checks import check_choice
-from stb_gym.cli import imported
 from stb_gym.solver import Policy
 from stb_gym.tracking import ProgressBar
 from training.results import TrainingTask
@@ -73,7 +73,8 @@ def maker_of(agent: str) -> Callable[..., Any]:
         ValueError: if there is no such agent.
     """
     if ":" in agent:
-        return imported(agent, "the agent")
+        allow(agent.partition(":")[0])
+        return partial(made, agent, named(agent))
     check_choice("agent", agent, [*TRACKS_OF_LEARNERS, "MODULE:NAME"])
     return partial(RepositoryAgent, agent)
 

@@ -1,0 +1,319 @@
+"""Any agent with `learn(steps)` and `predict` as a learner, and how its code is named.
+
+A name is MODULE:NAME, of a function or a class. Names also come from files, and a file must not import a module: so a
+name is looked up only in modules that the user has named, see `allow`.
+"""
+
+import random
+import re
+from abc import abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from inspect import Parameter, signature
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, ClassVar
+
+import gymnasium as gym
+import numpy as np
+import torch
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.callbacks import BaseCallback
+
+from agents.common import Array, BoolArray, Callback, Learner, State
+from stb_gym.arrays import IntArray
+from stb_gym.cli import imported
+from stb_gym.measure.agents import arguments_of
+from stb_gym.messages import reason, shortened
+
+OF_CODE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
+ALLOWED: set[str] = set()  # modules that the user has named
+
+
+def allow(module: str) -> None:
+    """Import a module; agents and settings may name what it has from now on.
+
+    Raises:
+        ValueError: if the import fails, with its reason.
+    """
+    imported(module, "--import")
+    ALLOWED.add(module)
+
+
+def named(name: str) -> Any:
+    """Return the object with the name MODULE:NAME.
+
+    Raises:
+        ValueError: if its module is not allowed, or has no such object.
+    """
+    module, _, _ = name.partition(":")
+    if module not in ALLOWED:
+        raise ValueError(f"{name} is code outside of this repository: add --import {module}")
+    return imported(name, "the code")
+
+
+def names_in(value: Any) -> Iterator[str]:
+    """Yield the names MODULE:NAME in a setting and the settings inside it."""
+    if isinstance(value, str) and OF_CODE.fullmatch(value):
+        yield value
+    for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
+        yield from names_in(each)
+
+
+class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
+    """An environment for an agent, which counts its steps.
+
+    Args:
+        env: the id of the environment.
+        arguments: its keyword arguments.
+
+    Attributes:
+        num_steps: steps made so far here and in the environments of `vector`.
+    """
+
+    def __init__(self, env: str, arguments: Mapping[str, Any]):
+        super().__init__(gym.make(env, **arguments))
+        self._task = env, arguments
+        self.num_steps = 0
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        """Take an action."""
+        self.num_steps += 1
+        return self.env.step(action)
+
+    def action_masks(self) -> Any:
+        """Return [A] which actions are legal, as sb3-contrib asks for them."""
+        return self.unwrapped.action_masks()  # type: ignore[attr-defined]
+
+    def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
+        """Return a vector environment of the same task, which is much faster, in the autoreset mode SAME_STEP.
+
+        Its dice follow the seed of this environment.
+        """
+        env, arguments = self._task
+        envs = _CountedVectorEnv(gym.make_vec(env, num_envs, autoreset_mode="SameStep", **arguments), self)
+        envs.reset(seed=int(self.np_random.integers(2**31)))
+        return envs
+
+
+class _CountedVectorEnv(gym.vector.VectorWrapper):
+    """A vector environment whose steps count in an `AgentEnv`; other attributes are those of the wrapped one."""
+
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], counting: AgentEnv):
+        super().__init__(envs)
+        self._counting = counting
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take actions."""
+        self._counting.num_steps += self.num_envs
+        return self.env.step(actions)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env":  # of an object that is being copied
+            raise AttributeError(name)
+        return getattr(self.env, name)
+
+
+class Arguments(dict[str, Any]):
+    """The settings of an agent that has no class of settings: the keyword arguments that it is made with."""
+
+
+class AgentLearner(Learner):
+    """An agent with `learn` and `predict` as a learner.
+
+    `learn(steps)` is called once for each of `parts`. If it has an argument `callback`, it is called once for all steps
+    and should call `callback(steps)` with its steps so far before each rollout. A model of stable-baselines3 is
+    interrupted before its rollouts. Steps are those of the environment, or those asked for if they are more.
+
+    Attributes:
+        agent: the agent.
+        policy: what is saved of it: the policy of a model of stable-baselines3, or what its method `save(path)` writes
+            to a file, which `load(path)` reads.
+        resumes: whether the agent has both methods. It continues with the same results if they restore all of it.
+        figures: what a model of stable-baselines3 logs of its last update, or the attribute `figures` of the agent.
+    """
+
+    resumes = False
+    WEIGHTS = ("policy",)
+    SAVED = ("num_steps", "policy")
+
+    def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
+        self.settings = settings  # without the episodes of `Learner`, as the agent steps the environment
+        self.num_steps = 0
+        self.figures = {}
+        self.envs = envs
+        self.agent = self.make_agent(envs, seed, device)
+        self._is_model = isinstance(self.agent, BaseAlgorithm)
+        self.policy = self.agent.policy if self._is_model else SavedFile(self.agent)
+        self.resumes = not self._is_model and self.policy.is_complete
+
+    @abstractmethod
+    def make_agent(self, envs: Any, seed: int, device: str) -> Any:
+        """Return an agent that has learned nothing yet."""
+
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
+        """See `Learner`."""
+        start = self.num_steps
+        if self._is_model:
+            before_rollout = _BeforeRollout(self, callback)
+            self.agent.learn(total_steps - start, before_rollout, log_interval=None, reset_num_timesteps=False)
+            before_rollout.read_log()
+            return
+        counted = self.envs.num_steps
+
+        def reach(steps: int) -> None:
+            self.num_steps = max(steps, start + self.envs.num_steps - counted)
+            self.figures = {name: float(value) for name, value in getattr(self.agent, "figures", {}).items()}
+            if self.num_steps < total_steps:
+                callback()
+
+        reach(start)
+        if "callback" in signature(self.agent.learn).parameters:
+            self.agent.learn(total_steps - start, callback=lambda steps: reach(start + steps))
+            reach(total_steps)
+        for part in range(1, self.parts + 1):
+            end = total_steps * part // self.parts
+            if end > self.num_steps:
+                self.agent.learn(end - self.num_steps)
+                reach(end)
+
+    def act(self, observations: Array, masks: BoolArray) -> IntArray:
+        """See `Learner`; an agent whose `predict` has no argument `action_masks` may choose illegal actions."""
+        takes_masks = "action_masks" in signature(self.agent.predict).parameters
+        options = {"action_masks": masks} if takes_masks else {}
+        actions, _ = self.agent.predict(observations, deterministic=True, **options)
+        return actions
+
+
+class CustomLearner(AgentLearner):
+    """An agent that a function or a class of other code makes; `registry.learner_named` makes a subclass for each.
+
+    The function is called with the environment, `seed` and `device` if it has arguments of these names, and the
+    settings. The random generators of Python, NumPy and torch and the environment are seeded before.
+
+    Attributes:
+        maker: the function or class.
+        defaults: settings that need not be given.
+    """
+
+    settings_class = Arguments
+    uses_masks = False
+    reports_updates = False
+    maker: ClassVar[Callable[..., Any]]
+    defaults: ClassVar[Mapping[str, Any]] = {}
+
+    @classmethod
+    def make_envs(cls, env: str, arguments: Mapping[str, Any], settings: Any) -> Any:
+        """Return an `AgentEnv`."""
+        return AgentEnv(env, arguments)
+
+    @classmethod
+    def rollout_steps(cls, settings: Any) -> int:
+        """Return 1, as the rollouts of the agent are not known."""
+        return 1
+
+    @classmethod
+    def setting_names(cls, given: Iterable[str] = ()) -> list[str]:
+        """Return the names of the arguments of `maker`; if it takes any keyword, also those `given`."""
+        _, *names = arguments_of(cls.maker)
+        takes_any = any(each.kind == Parameter.VAR_KEYWORD for each in signature(cls.maker).parameters.values())
+        return [name for name in [*names, *(given if takes_any else ())] if name not in ("seed", "device")]
+
+    def make_agent(self, envs: Any, seed: int, device: str) -> Any:
+        """See `made`."""
+        return made(type(self).__name__, type(self).maker, envs, seed, device, self.settings)
+
+    @property
+    def player(self) -> Any:
+        """See `Learner`."""
+        return self.agent
+
+
+def made(
+    name: str,
+    maker: Callable[..., Any],
+    env: Any,
+    seed: int,
+    device: str = "cpu",
+    settings: Mapping[str, Any] = {},
+) -> Any:
+    """Return the agent that a function or class makes; random generators and the environment are seeded before.
+
+    Args:
+        name: the name of the function in errors.
+        maker: the function, which is called with the environment, and `seed` and `device` if it has these arguments.
+        env: the environment.
+        seed: seeds the environment and the random generators of Python, NumPy and torch.
+        device: where networks are.
+        settings: further arguments of the function.
+
+    Raises:
+        ValueError: if the function fails, or the agent has no `learn` or no `predict`.
+    """
+    random.seed(seed)
+    np.random.seed(seed)  # noqa: NPY002
+    torch.manual_seed(seed)
+    env.reset(seed=seed)
+    given = {"seed": seed, "device": device}
+    try:
+        agent = maker(env, **{key: given[key] for key in given.keys() & arguments_of(maker).keys()}, **settings)
+    except Exception as error:  # the code may do anything
+        fault = f"{type(error).__name__}: {shortened(reason(error))}"
+        raise ValueError(f"{name} fails: {fault}") from error
+    for method in ("learn", "predict"):
+        if not callable(getattr(agent, method, None)):
+            kind = type(agent).__name__
+            raise ValueError(f"an agent needs the methods learn and predict: the {kind} of {name} has no {method}")
+    return agent
+
+
+class _BeforeRollout(BaseCallback):
+    """A callback that reads the log of a model and calls a function before every rollout."""
+
+    def __init__(self, learner: AgentLearner, function: Callback):
+        super().__init__()
+        self._learner, self._function = learner, function
+
+    def read_log(self) -> None:
+        """Update the number of steps and the figures of the learner."""
+        self._learner.num_steps = self.model.num_timesteps
+        logged = self.model.logger.name_to_value
+        self._learner.figures = {name[6:]: float(logged[name]) for name in logged if name.startswith("train/")}
+
+    def _on_rollout_start(self) -> None:
+        self.read_log()
+        self._function()
+
+    def _on_step(self) -> bool:
+        return True
+
+
+class SavedFile:
+    """What an agent saves, as a state of tensors.
+
+    Attributes:
+        is_complete: whether the agent has `save` and `load`; otherwise the state is empty.
+    """
+
+    def __init__(self, agent: Any):
+        self._agent = agent
+        self.is_complete = all(callable(getattr(agent, name, None)) for name in ("save", "load"))
+
+    def state_dict(self) -> State:
+        """Return the content of the file that `save` writes."""
+        if not self.is_complete:
+            return {}
+        with TemporaryDirectory() as folder:
+            self._agent.save(str(Path(folder, "agent")))
+            files = [*Path(folder).rglob("*")]  # save may add an ending
+            if len(files) != 1 or not files[0].is_file():
+                raise ValueError(f"save(path) of an agent must write one file, not {len(files)}")
+            return {"file": torch.as_tensor(np.fromfile(files[0], np.uint8))}
+
+    def load_state_dict(self, state: State) -> None:
+        """Let the agent load what it saved."""
+        if not state or not self.is_complete:
+            raise ValueError("the agent has no save and load, so what it learned is not stored")
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "agent")
+            state["file"].numpy().tofile(path)
+            self._agent.load(str(path))

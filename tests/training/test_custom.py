@@ -1,0 +1,279 @@
+"""Test that agents of other code are trained, measured, continued and compared as learners of the repository are."""
+
+import json
+import pickle
+import sys
+
+import numpy as np
+import pytest
+from stable_baselines3 import A2C
+
+from agents import custom
+from agents.custom import AgentEnv, allow
+from agents.presets import configure
+from stb_gym import RegretMeter, ShutTheBox
+from stb_gym.files import read_json, write_json
+from tests.training.conftest import ENV
+from tests.training.test_run import files, interrupt
+from training import compare, evaluate, train, tune
+from training.run import Run
+from training.run import train as train_run
+
+HERE = "tests.training.test_custom"
+FIVE = ["--tiles", "5", "--measurements", "4"]
+
+
+class Guessing:
+    """Keeps the best of the rules "play the action with the greatest number", by the turns that it played.
+
+    Args:
+        env: the environment.
+        scale: multiplies the numbers that it draws from NumPy's global generator.
+        extra: steps that each call of `learn` makes too many.
+        vector: plays this many games at once.
+    """
+
+    def __init__(self, env, scale=1.0, extra=0, vector=0):
+        self.env = env.vector(vector) if vector else env
+        self.width, self.scale, self.extra = max(vector, 1), scale, extra
+        self.numbers = scale * np.random.random(env.action_space.n)  # noqa: NPY002
+        self.calls = []
+        self.figures = {}
+
+    def learn(self, steps):
+        self.calls.append(steps)
+        self.numbers = self.scale * np.random.random(len(self.numbers))  # noqa: NPY002
+        self.figures = {"largest": self.numbers.max()}
+        over = True
+        for _ in range((steps + self.extra) // self.width):
+            if over:
+                self.env.reset()
+            masks = np.reshape(self.env.action_masks(), (self.width, -1))
+            actions, _ = self.predict(masks, action_masks=masks)
+            _, _, over, _, _ = self.env.step(actions if self.width > 1 else actions[0])
+            over = np.any(over) and self.width == 1
+
+    def predict(self, observations, deterministic=True, action_masks=None):
+        return np.where(action_masks, self.numbers, -np.inf).argmax(axis=1), None
+
+
+class Saving(Guessing):
+    """Stores all that it needs to continue."""
+
+    def save(self, path):
+        with open(path + ".pickle", "wb") as file:
+            pickle.dump((self.numbers, np.random.get_state()), file)  # noqa: NPY002
+
+    def load(self, path):
+        with open(path, "rb") as file:
+            self.numbers, state = pickle.load(file)
+        np.random.set_state(state)  # noqa: NPY002
+
+
+class Interrupting(Guessing):
+    """Calls back after every ten steps."""
+
+    def learn(self, steps, callback):
+        for start in range(0, steps, 10):
+            callback(start)
+            super().learn(min(10, steps - start))
+
+
+LOGGED = []
+
+
+def remember(folder, steps, numbers):
+    LOGGED.append((folder.name, steps, numbers))
+
+
+def make_model(env, seed, **settings):
+    return A2C("MlpPolicy", env, seed=seed, device="cpu", **settings)
+
+
+def make_nothing(env):
+    return "nothing"
+
+
+def make_failing(env, seed):
+    raise RuntimeError("no memory\nleft")
+
+
+@pytest.fixture(autouse=True)
+def allowed():
+    """Start without modules that an earlier test allowed."""
+    custom.ALLOWED.clear()
+
+
+def configured(name, steps=100, **options):
+    allow(HERE)
+    return configure(f"{HERE}:{name}", ENV, {"tiles": 5}, steps=steps, **options)
+
+
+def test_an_agent_is_trained_measured_and_compared(folders, capsys):
+    words = [f"{HERE}:Guessing", *FIVE, "--steps", "100", "--settings.scale", "2.5", "--seeds", "0-1"]
+    assert train.main(words) == 0
+    first, second = (folders / f"{HERE}.Guessing-ShutTheBox-v0-tiles-5-{seed}" for seed in (0, 1))
+    said, command = capsys.readouterr().err.splitlines()
+    assert said == f"training.train: {HERE}:Guessing does not save its state: a killed run begins anew"
+    assert command == f"python -m training.compare runs/{first.name} runs/{second.name}"
+    curve = Run(first).curve()
+    assert curve["steps"].tolist() == [0, 25, 50, 75, 100]
+    assert 1 < curve["train/largest"].max() < 2.5
+    assert curve["regret"].nunique() > 1
+    assert not curve["regret"].equals(Run(second).curve()["regret"])
+    assert Run(first).result()["updated"] is True
+    custom.ALLOWED.clear()
+    assert compare.main([str(first), str(second), "--json"]) == 0
+    answer = capsys.readouterr().out
+    assert (
+        f"training.train {HERE}:Guessing --env {ENV} --tiles 5 --settings.scale 2.5 --steps 100 --seeds 0,1" in answer
+    )
+    assert evaluate.main([str(first), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["greedy"]["regret"] == curve["regret"].iloc[-1]
+    assert evaluate.main([str(first), "--turns", "9", "--import", HERE]) == 2
+    assert "the agent has no save and load" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "calls", "steps"),
+    [("Guessing", [25] * 4, [0, 25, 50, 75, 100]), ("Interrupting", [10] * 10, [0, 30, 50, 80, 100])],
+)
+def test_learn_is_called_between_measurements_or_calls_back(name, calls, steps, tmp_path):
+    config = configured(name)
+    train_run(config, tmp_path, measurements=4)
+    assert Run(tmp_path).curve()["steps"].tolist() == steps
+    learner = config.make_learner(config.make_envs())
+    learner.parts = 4
+    learner.learn(100)
+    assert learner.agent.calls == calls
+    assert RegretMeter(ShutTheBox(tiles=5))(learner.agent).regret == Run(tmp_path).curve()["regret"].iloc[-1]
+
+
+@pytest.mark.parametrize("settings", [{"extra": 30}, {"extra": 30, "vector": 5}])
+def test_steps_in_the_environment_are_counted(settings, tmp_path):
+    train_run(configured("Guessing", settings=settings), tmp_path, measurements=2)
+    assert Run(tmp_path).curve()["steps"].tolist() == [0, 80, 130]
+
+
+def test_dice_follow_the_seed():
+    def observed(seed):
+        learner = configured("Guessing", seed=seed, settings={"vector": 4}).make_learner(AgentEnv(ENV, {"tiles": 5}))
+        return [learner.envs.reset()[0].tolist(), learner.agent.env.reset()[0].tolist()]
+
+    assert observed(1) == observed(1)
+    assert all(first != second for first, second in zip(observed(1), observed(2), strict=True))
+
+
+def test_steps_of_callbacks_count_from_the_call():
+    learner = configured("Interrupting").make_learner(AgentEnv(ENV, {"tiles": 5}))
+    learner.num_steps, told = 1000, []
+    learner.agent.env = AgentEnv(ENV, {"tiles": 5})  # whose steps do not count
+    learner.learn(1030, lambda: told.append(learner.num_steps))
+    assert told == [1000, 1000, 1010, 1020]
+    assert learner.num_steps == 1030
+
+
+def test_an_agent_that_saves_all_continues_as_if_undisturbed(tmp_path):
+    config = configured("Saving")
+    train_run(config, tmp_path / "whole", measurements=5)
+    interrupt(config, tmp_path / "parts", 3)
+    assert len(Run(tmp_path / "parts").curve()) == 3
+    train_run(config, tmp_path / "parts", measurements=5)
+    assert files(tmp_path / "parts") == files(tmp_path / "whole")
+    assert RegretMeter(ShutTheBox(tiles=5))(Run(tmp_path / "parts").learner().agent).regret == pytest.approx(
+        Run(tmp_path / "whole").curve()["regret"].iloc[-1]
+    )
+
+
+def test_a_model_of_stable_baselines3_is_measured_before_its_rollouts(tmp_path):
+    config = configured("make_model", settings={"n_steps": 7})
+    train_run(config, tmp_path, measurements=4)
+    curve = Run(tmp_path).curve()
+    assert curve["steps"].tolist() == [0, 28, 56, 77, 105]
+    assert curve["train/value_loss"].notna().any()
+    assert evaluate.main([str(tmp_path), "--turns", "9", "--import", HERE]) == 0
+
+
+def test_the_file_of_a_run_imports_nothing(tmp_path, capsys):
+    train_run(configured("Saving"), tmp_path, measurements=1)
+    entries = read_json(tmp_path / "config.json")
+    write_json(tmp_path / "config.json", entries | {"algorithm": "antigravity:Saving"})
+    custom.ALLOWED.clear()
+    assert evaluate.main([str(tmp_path), "--turns", "9"]) == 2
+    assert capsys.readouterr().err == (
+        "training.evaluate: antigravity:Saving is code outside of this repository: add --import antigravity\n"
+    )
+    assert "antigravity" not in sys.modules
+
+
+def test_measurements_are_logged_by_a_function(folders):
+    LOGGED.clear()
+    words = ["q-learning", "--tiles", "5", "--steps", "500", "--measurements", "2", "--settings.num-envs", "5"]
+    assert train.main([*words, "--log", f"{HERE}:remember"]) == 0
+    [folder] = folders.iterdir()
+    curve = Run(folder).curve()
+    assert {name for name, _, _ in LOGGED} == {folder.name}
+    assert [steps for _, steps, _ in LOGGED] == curve["steps"].tolist()
+    assert [numbers["exact/regret"] for _, _, numbers in LOGGED] == curve["regret"].tolist()
+    assert LOGGED[-1][2]["train/step_size"] == curve["train/step_size"].iloc[-1]
+
+
+def test_a_log_needs_its_library(folders, monkeypatch, capsys):
+    monkeypatch.setattr("training.logs.find_spec", lambda name: None)
+    for log in ("wandb", "wanb"):
+        assert train.main(["q-learning", "--tiles", "5", "--log", log]) == 2
+    assert capsys.readouterr().err.splitlines() == [
+        "training.train: --log wandb needs wandb: pip install wandb",
+        "training.train: unknown log 'wanb': allowed are tensorboard, wandb, mlflow, MODULE:NAME; did you mean wandb?",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            [f"{HERE}:Guessing", "--settings.scal", "1"],
+            "unknown setting 'scal': allowed are scale, extra, vector; did you",
+        ),
+        ([f"{HERE}:Guessing", "--settings.scale", "big"], f"{HERE}:Guessing fails: "),
+        ([f"{HERE}:Gessing"], f"the code {HERE}:Gessing: AttributeError"),
+        (["no_such_module:Agent"], "--import no_such_module: ModuleNotFoundError"),
+        ([f"{HERE}:make_nothing"], f"needs the methods learn and predict: the str of {HERE}:make_nothing has no learn"),
+        ([f"{HERE}:make_failing"], f"{HERE}:make_failing fails: RuntimeError: no memory left"),
+        ([f"{HERE}:FIVE"], f"{HERE}:FIVE must be a function or a class of an environment, not a list"),
+        ([f"{HERE}:Guessing", "--players", "2", "--opponents", "naive"], "unknown algorithm for rounds"),
+        ([f"{HERE}:make_model", "--settings.n_stepz", "5"], "make_model fails: TypeError"),
+    ],
+)
+def test_errors_take_one_line(words, message, folders, capsys):
+    assert train.main([*words, *FIVE, "--steps", "100"]) == 2
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.startswith("training.train: ")
+    assert message in line
+    assert not folders.exists()
+
+
+@pytest.mark.nightly
+def test_seeds_are_trained_in_processes(folders):
+    words = [f"{HERE}:Saving", *FIVE, "--steps", "100", "--seeds", "0-1"]
+    assert train.main([*words, "--workers", "2"]) == 0
+    assert train.main([*words, "--out", "alone"]) == 0
+    for folder in folders.iterdir():
+        assert files(folder) == files(folders.parent / "alone" / folder.name)
+
+
+@pytest.mark.nightly
+def test_settings_of_an_agent_are_searched_in_the_ranges_that_are_named(folders, capsys):
+    words = [f"{HERE}:Guessing", "--tiles", "5", "--steps", "100", "--trials", "2", "--out", "search"]
+    assert tune.main([*words, "--ranges.scale", "[0.5, 2]"]) == 0
+    _, _, steps, scale = capsys.readouterr().out.splitlines()
+    assert steps == "steps = 100"
+    assert 0.5 <= float(scale.removeprefix("scale = ")) <= 2
+    assert tune.main([*words, "--ranges.scal", "[0.5, 2]"]) == 2
+    assert tune.main([*words, "--ranges.scale", "2"]) == 2
+    assert tune.main(["sb3-ppo", *words[1:], "--ranges.n-steps", "[101, 102]"]) == 2
+    assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == [
+        "unknown setting 'scal': allowed are scale, extra, vector; did you mean scale?",
+        f"{HERE}:Guessing.scale must be two numbers above 0, lowest first, not 2",
+        "no trial ended within 100 steps: search with more, --steps",
+    ]
