@@ -19,8 +19,8 @@ class LossBatch(Arrays):
     """Steps of turns, as a loss sees them.
 
     Arrays are [T], or [N, L] in the padded layout: N turns of at most L steps. Those of actions have another axis.
-    Numbers that no right code reads are wild: those of padding, next values after the end of a turn, and values of
-    illegal actions. What a loss does not need is None.
+    Numbers that no right code reads are wild: next values after the end of a turn, and values of illegal actions.
+    Padding repeats the last step of a turn. What a loss does not need is None.
 
     Attributes:
         action: the action taken.
@@ -69,8 +69,8 @@ def gradients(
     batch: LossBatch,
     shape: tuple[int, ...],
     framework: str,
-) -> list[FloatArray]:
-    """Return the derivatives of a loss by its inputs and by `batch.value`; zeros where it does not depend on them.
+) -> FloatArray:
+    """Return [C, K] the derivatives of a loss by its inputs and, in the last column, by `batch.value` if present.
 
     Args:
         function: the code under test. It takes the inputs and the batch as tensors in single precision.
@@ -78,9 +78,6 @@ def gradients(
         batch: the steps.
         shape: of the C cells, as the code sees them.
         framework: "torch" or "jax".
-
-    Returns:
-        Arrays [C, ...] of double precision.
 
     Raises:
         TypeError: if the code fails, or does not return one number.
@@ -98,30 +95,28 @@ def gradients(
     given = batch.map(as_tensor)
 
     def loss(tensors: Sequence[Any]) -> Any:
-        *arguments, value = tensors
+        shown = given if batch.value is None else replace(given, value=tensors[-1])
         try:
-            answer = function(*arguments, given if batch.value is None else replace(given, value=value))
+            answer = function(*tensors[: len(inputs)], shown)
         except Exception as error:
             raise TypeError(
                 f"{name} raised {type(error).__name__} for a batch of shape {shape}: {quoted(reason(error), 90)}"
             ) from error
-        is_tensor = isinstance(answer, library.Tensor if framework == "torch" else library.Array)
-        if not is_tensor or answer.shape not in ((), (1,)):
-            kind = f"shape {tuple(answer.shape)}: take its mean or sum" if is_tensor else type(answer).__name__
-            raise TypeError(f"{name} must return one number as a {framework} tensor, not {kind}")
+        found = getattr(answer, "shape", type(answer).__name__)
+        if found not in ((), (1,)):
+            raise TypeError(f"{name} must return one number as a {framework} tensor, not {found}: take a mean or a sum")
         return answer.reshape(())
 
-    leaves = [as_tensor(each) for each in (*inputs, batch.step_mask * 0.0 if batch.value is None else batch.value)]
+    leaves = [as_tensor(each) for each in (*inputs, batch.value) if each is not None]
     if framework == "jax":
-        found = library.grad(loss)(leaves)
+        slopes = library.grad(loss)(leaves)
     else:
         for leaf in leaves:
             leaf.requires_grad_()
         answer = loss([leaf.clone() for leaf in leaves])  # a copy may be masked in place
-        if answer.requires_grad:
-            answer.backward()
         for field, array in batch.arrays().items():
             if not np.array_equal(as_tensor(array).numpy(), getattr(given, field).numpy()):
                 raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
-        found = [library.zeros_like(leaf) if leaf.grad is None else leaf.grad for leaf in leaves]
-    return [np.asarray(each, np.float64).reshape(-1, *each.shape[len(shape) :]) for each in found]
+        answer = answer + sum(0 * leaf.sum() for leaf in leaves)  # the loss may not depend on all of them
+        slopes = library.autograd.grad(answer, leaves)
+    return np.concatenate([np.asarray(each, np.float64).reshape(len(batch.action), -1) for each in slopes], axis=1)

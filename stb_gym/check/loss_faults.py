@@ -1,98 +1,133 @@
-"""Losses of steps, right and wrong, by what is wrong with them.
+"""Textbook losses of steps, right and wrong, by what is wrong with them.
 
-The wrong ones only give a failed check its words: if the loss under test has the derivatives of one of these, the
-report says so. A fault changes one part of a right loss: the batch that it reads, the log-probabilities, the objective,
-or the error of a value. Each loss returns the losses of C steps; these depend on the inputs of their own step alone.
+The wrong ones only give a failed check its words: if the code under test has the derivatives of one of these, the
+report says so. A loss has parts, such as that of the policy and the entropy bonus. Each part maps the inputs [C, K] of
+C steps to C numbers, each of which depends on the inputs of its own step alone. Inputs are logits and, last, the
+critic's value [C, A + 1], or action values and those of the next states [C, 2 A].
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from stb_gym.arrays import FloatArray
-from stb_gym.check.faults import next_row
+from stb_gym.check.batches import Batch
+from stb_gym.check.faults import next_row, wrong_targets
 from stb_gym.check.loss_batches import LossBatch
 
-STEP = 1e-6  # of central differences: their errors are below 1e-8
+STEP = 1e-6  # of central differences, in temperatures: their errors are below 1e-8
+POLICY, ENTROPY, VALUE = "the policy loss", "the entropy bonus", "the value loss"
 Loss = Callable[[FloatArray, LossBatch], Any]
-Objective = Callable[[FloatArray, LossBatch], Any]  # from the ratios [C]
-Change = Callable[[LossBatch], LossBatch]
+Change = Callable[[LossBatch], Any]
+Parts = dict[str, Loss]
+Faults = list[tuple[str, Parts]]  # what is wrong, and the parts in which it is
 
 
+@np.errstate(all="ignore")
 def derivatives(loss: Loss, inputs: FloatArray, batch: LossBatch) -> FloatArray:
-    """Return the derivatives of the losses of steps by their inputs [C] or [C, A], as central differences."""
-    shifts = STEP * (np.ones(1) if inputs.ndim == 1 else np.eye(inputs.shape[1]))
-    columns = [(loss(inputs + shift, batch) - loss(inputs - shift, batch)) / (2 * STEP) for shift in shifts]
-    return np.stack(columns, axis=-1).reshape(inputs.shape)
+    """Return [C, K] the derivatives of the losses of steps by their inputs, as central differences."""
+    step = STEP * batch.temperature
+    shifts = step * np.eye(inputs.shape[1])
+    columns = [(loss(inputs + shift, batch) - loss(inputs - shift, batch)) / (2 * step) for shift in shifts]
+    return np.nan_to_num(np.stack(columns, axis=1), posinf=0, neginf=0)
 
 
-def taken(table: FloatArray, batch: LossBatch) -> FloatArray:
-    """Return the entries [C] of a table [C, A] at the actions of the batch."""
-    return table[np.arange(len(table)), batch.action]
+def fitted(found: FloatArray, parts: Iterable[FloatArray]) -> FloatArray:
+    """Return the factors with which the sum of some parts comes closest to an array."""
+    columns = np.stack([part.ravel() for part in parts])
+    finite = np.nan_to_num(found.ravel(), posinf=0, neginf=0)
+    return np.asarray(np.linalg.lstsq(columns @ columns.T, columns @ finite, rcond=None)[0])
 
 
-def standardised(batch: LossBatch) -> LossBatch:
-    """Return the batch with its advantages normalised over the steps."""
+def distance(found: FloatArray, parts: Iterable[FloatArray]) -> float:
+    """Return the length of the difference from the closest sum of some parts, the first with a positive factor."""
+    arrays = [*parts]
+    factors = fitted(found, arrays)
+    return float(np.linalg.norm(found - np.tensordot(factors, arrays, axes=1) * (factors[0] > 0)))
+
+
+def explanations(
+    found: FloatArray,
+    right: dict[str, FloatArray],
+    wrong: Faults,
+    slopes: Callable[[Loss], FloatArray],
+    tolerance: float,
+) -> list[str]:
+    """Return the names of the faults that explain an array: it is a sum of the parts that these change, and of others.
+
+    Args:
+        found: what the code under test made.
+        right: the right parts by name.
+        wrong: the faults.
+        slopes: returns what a part would have made.
+        tolerance: the greatest length of a difference, relative to that of the array.
+    """
+    allowed = min(tolerance * float(np.linalg.norm(found)), distance(found, right.values()) / 10)
+    if distance(-found, right.values()) < allowed:
+        return ["the sign is wrong"]
+    names: dict[str, bool] = {}
+    for name, changed in wrong:
+        parts = right | {part: slopes(loss) for part, loss in changed.items()}
+        names[name] = names.get(name, False) or distance(found, parts.values()) < allowed
+    return [name for name, explains in names.items() if explains]
+
+
+# What a loss reads wrongly in its batch: a field, and what stands in its place
+
+
+def standardised(batch: LossBatch) -> Any:
+    """Return the advantages, normalised over the steps."""
     existing = batch.advantage[batch.step_mask]
-    return replace(batch, advantage=(batch.advantage - existing.mean()) / existing.std())
+    return (batch.advantage - existing.mean()) / existing.std()
 
 
-# What a loss reads wrongly in its batch
-
-
-def _turn_means(batch: LossBatch) -> LossBatch:
-    lengths = np.bincount(batch.turn, batch.step_mask)
-    return replace(batch, step_mask=batch.step_mask / lengths[batch.turn])
-
-
-def _next_step_mask(batch: LossBatch) -> LossBatch:
-    is_last = next_row(batch.turn, -1) != batch.turn
-    return replace(batch, step_mask=next_row(batch.step_mask) & ~is_last)
-
-
-STEP_MASKS: dict[str, Change] = {
-    "the sign is wrong": lambda batch: replace(batch, step_mask=-1.0 * batch.step_mask),
-    "each turn is averaged over its own steps, and then the means are averaged": _turn_means,
-    "the step mask is inverted": lambda batch: replace(batch, step_mask=~batch.step_mask),
-    "the step mask is missing: padding counts as steps": lambda batch: replace(batch, step_mask=np.True_),
-    "the step mask is that of the next step: the last step of each turn is left out": _next_step_mask,
-}
-TARGETS: dict[str, Change] = STEP_MASKS | {
-    "each value is regressed on all targets: shapes are broadcast": lambda batch: replace(
-        batch, returns=batch.returns[batch.step_mask].mean()
+CHANGES: dict[str, tuple[str, Change]] = {
+    "each turn is averaged over its own steps, and then the means are averaged": (
+        "step_mask",
+        lambda batch: batch.step_mask / np.bincount(batch.turn, batch.step_mask)[batch.turn],
     ),
-}
-MASKS: dict[str, Change] = STEP_MASKS | {
-    "illegal actions are not masked in the update": lambda batch: replace(batch, mask=True),
-    "the temperature is missing": lambda batch: replace(batch, temperature=1.0),
-}
-BATCHES: dict[str, Change] = MASKS | {
-    "the log-probability is that of the action of the next step": lambda batch: replace(
-        batch, action=np.roll(batch.action, -1)
+    "the step mask is inverted": ("step_mask", lambda batch: ~batch.step_mask),
+    "the step mask is missing: padding counts as steps": ("step_mask", lambda batch: np.ones_like(batch.step_mask)),
+    "the step mask is that of the next step: the last step of each turn is left out": (
+        "step_mask",
+        lambda batch: next_row(batch.step_mask) * (next_row(batch.turn, -1) == batch.turn),
     ),
-    "advantages are passed as the mask": lambda batch: replace(
-        batch, step_mask=batch.advantage / batch.advantage.sum()
+    "advantages are passed as the mask": ("step_mask", lambda batch: batch.advantage / batch.advantage.sum()),
+    "each value is regressed on all targets: shapes are broadcast": (
+        "returns",
+        lambda batch: batch.returns[batch.step_mask].mean(),
     ),
+    "illegal actions are not masked in the update": ("mask", lambda batch: True),
+    "ratios or values are not clipped": ("clip", lambda batch: np.inf),
+    "the second clip of dual clip is missing": ("dual_clip", lambda batch: np.inf),
+    "the second clip of dual clip is on": ("dual_clip", lambda batch: LossBatch.dual_clip),
+    "the temperature is missing": ("temperature", lambda batch: 1.0),
+    "the actions are those of the next step": ("action", lambda batch: np.roll(batch.action, -1)),
 }
 
 
-def with_changes(right: Loss, changes: Mapping[str, Change]) -> dict[str, Loss]:
-    """Return a right loss of changed batches, by the names of the changes."""
+def faults_of(right: Parts) -> Faults:
+    """Return the faults of reading the batch wrongly, in all parts of a loss or in one."""
 
-    def changed(change: Change) -> Loss:
-        return lambda inputs, batch: right(inputs, change(batch))
+    def changed(loss: Loss, field: str, change: Change) -> Loss:
+        return lambda inputs, batch: loss(inputs, replace(batch, **{field: change(batch)}))
 
-    return {name: changed(change) for name, change in changes.items()}
+    faults: Faults = []
+    for name, change in CHANGES.items():
+        parts = {part: changed(loss, *change) for part, loss in right.items()}
+        faults.append((name, parts))
+        faults += [(f"{part}: {name}" if part == ENTROPY else name, {part: loss}) for part, loss in parts.items()]
+    return faults
 
 
 # The objective of a step, by the ratio of the probabilities of its action
 
 
 def log_probability(ratio: FloatArray, batch: LossBatch) -> Any:
-    """Return the objective of A2C, up to a constant."""
-    return np.log(ratio) * batch.advantage
+    """Return the objective of A2C."""
+    return (np.log(ratio) + batch.old_log_prob) * batch.advantage
 
 
 def clip(ratio: FloatArray, batch: LossBatch) -> FloatArray:
@@ -100,28 +135,17 @@ def clip(ratio: FloatArray, batch: LossBatch) -> FloatArray:
     return np.clip(ratio, 1 - batch.clip, 1 + batch.clip)
 
 
-def ppo(ratio: FloatArray, batch: LossBatch) -> Any:
-    """Return the clipped objective."""
-    return np.minimum(ratio * batch.advantage, clip(ratio, batch) * batch.advantage)
+def clipped(ratio: FloatArray, batch: LossBatch) -> Any:
+    """Return the clipped objective, with a bound on the ratio where advantages are negative."""
+    smaller = np.minimum(ratio * batch.advantage, clip(ratio, batch) * batch.advantage)
+    return np.where(batch.advantage < 0, np.maximum(smaller, batch.dual_clip * batch.advantage), smaller)
 
 
-def dual_clip(ratio: FloatArray, batch: LossBatch) -> Any:
-    """Return the clipped objective with a bound on the ratio where advantages are negative."""
-    return np.where(batch.advantage < 0, _dual_clip_everywhere(ratio, batch), ppo(ratio, batch))
-
-
-def _dual_clip_everywhere(ratio: FloatArray, batch: LossBatch) -> Any:
-    return np.maximum(ppo(ratio, batch), batch.dual_clip * batch.advantage)
-
-
-OBJECTIVES: dict[str, Objective] = {"ppo": ppo, "dual-clip": dual_clip, "a2c": log_probability}
-WRONG_OBJECTIVES: dict[str, Objective] = {
-    "ratios are not clipped": lambda ratio, batch: ratio * batch.advantage,
-    "ratios are clipped on one side, as in PPO, and no more": ppo,
-    "the second clip of dual clip is on": dual_clip,
-    "the second clip of dual clip acts on positive advantages, too": _dual_clip_everywhere,
-    "ratios are ignored": log_probability,
-    "the ratio is upside down": lambda ratio, batch: ppo(1 / ratio, batch),
+WRONG_OBJECTIVES: dict[str, Loss] = {
+    "the second clip of dual clip acts on positive advantages, too": lambda ratio, batch: np.maximum(
+        clipped(ratio, batch), batch.dual_clip * batch.advantage
+    ),
+    "the ratio is upside down": lambda ratio, batch: clipped(1 / ratio, batch),
     "the larger of the two terms is taken, not the smaller one: the sign is inside the minimum": lambda ratio, batch: (
         np.maximum(ratio * batch.advantage, clip(ratio, batch) * batch.advantage)
     ),
@@ -132,124 +156,141 @@ WRONG_OBJECTIVES: dict[str, Objective] = {
         clip(ratio, batch) * batch.advantage
     ),
     "advantages are normalised between the two terms of the minimum": lambda ratio, batch: np.minimum(
-        ratio * batch.advantage, clip(ratio, batch) * standardised(batch).advantage
-    ),
-    "the advantage multiplies the probability, not its logarithm": lambda ratio, batch: (
-        ratio * np.exp(batch.old_log_prob) * batch.advantage
+        ratio * batch.advantage, clip(ratio, batch) * standardised(batch)
     ),
 }
 
 
-# Losses of a policy, by its logits
+# Losses of a policy
 
 
-def log_softmax(logits: FloatArray, mask: Any) -> FloatArray:
-    """Return [C, A] log-probabilities; minus infinity where the mask is False."""
-    shifted = np.where(mask, logits - logits.max(axis=1, keepdims=True), -np.inf)
+def log_policy(inputs: FloatArray, batch: LossBatch) -> FloatArray:
+    """Return [C, A] the log-probabilities of actions; minus infinity where they are illegal."""
+    logits = np.where(batch.mask, inputs[:, :-1] / batch.temperature, -np.inf)
+    shifted = logits - logits.max(axis=1, keepdims=True)
     return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))
 
 
-def log_policy(logits: FloatArray, batch: LossBatch) -> FloatArray:
-    """Return [C, A] the log-probabilities of actions."""
-    return log_softmax(logits / batch.temperature, batch.mask)
+def taken(table: FloatArray, action: Any) -> FloatArray:
+    """Return the entries [C] of a table [C, A] at some actions."""
+    return table[np.arange(len(table)), action]
 
 
-def policy_loss(objective: Objective, log_probs: Loss = log_policy) -> Loss:
-    """Return the loss with an objective and log-probabilities."""
+def policy_loss(objective: Loss) -> Loss:
+    """Return the loss with an objective."""
 
-    def loss(logits: FloatArray, batch: LossBatch) -> Any:
-        log_prob = taken(log_probs(logits, batch), batch)
-        return batch.step_mask * -objective(np.exp(log_prob - batch.old_log_prob), batch)
+    def loss(inputs: FloatArray, batch: LossBatch) -> Any:
+        ratio = np.exp(taken(log_policy(inputs, batch), batch.action) - batch.old_log_prob)
+        return batch.step_mask * -objective(ratio, batch)
 
     return loss
 
 
-def faults_of_policy(objective: Objective) -> dict[str, Loss]:
-    """Return wrong losses of a policy, given the right objective."""
-
-    def of_probabilities(logits: FloatArray, batch: LossBatch) -> FloatArray:
-        return log_softmax(np.exp(log_policy(logits, batch)), True)
-
-    return (
-        with_changes(policy_loss(objective), BATCHES)
-        | {name: policy_loss(wrong) for name, wrong in WRONG_OBJECTIVES.items() if wrong is not objective}
-        | {"softmax is applied twice: probabilities are taken for logits": policy_loss(objective, of_probabilities)}
-    )
-
-
-def entropy_loss(logits: FloatArray, batch: LossBatch) -> Any:
+def entropy_loss(inputs: FloatArray, batch: LossBatch) -> Any:
     """Return minus the entropy."""
-    log = log_policy(logits, batch)
+    log = log_policy(inputs, batch)
     share = np.exp(log)
     return batch.step_mask * (share * np.where(share > 0, log, 0)).sum(axis=1)
 
 
-FAULTS_OF_ENTROPY: dict[str, Loss] = with_changes(entropy_loss, MASKS) | {
-    "only the action taken counts, as -p log p": policy_loss(
-        lambda ratio, batch: -(ratio * np.exp(batch.old_log_prob)) * (np.log(ratio) + batch.old_log_prob)
-    ),
-    "it is only the log-probability of the action taken": policy_loss(lambda ratio, batch: -np.log(ratio)),
-}
+def entropy_of_taken(ratio: FloatArray, batch: LossBatch) -> Any:
+    """Return the part of the entropy that the action taken has, as an objective."""
+    return -(ratio * np.exp(batch.old_log_prob)) * (np.log(ratio) + batch.old_log_prob)
 
 
-# The error of a value, whose target is `batch.returns`
+def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
+    """Return the parts of a loss of a policy with an entropy bonus, and its faults."""
+    objective = log_probability if kind == "a2c" else clipped
+
+    def softmax_twice(loss: Loss) -> Loss:
+        return lambda inputs, batch: loss(np.column_stack([np.exp(log_policy(inputs, batch)), inputs[:, -1]]), batch)
+
+    right = {POLICY: policy_loss(objective), ENTROPY: entropy_loss}
+    return right, [
+        *faults_of(right),
+        *((name, {POLICY: policy_loss(wrong)}) for name, wrong in WRONG_OBJECTIVES.items()),
+        (f"{ENTROPY}: only the action taken counts, as -p log p", {ENTROPY: policy_loss(entropy_of_taken)}),
+        (
+            "softmax is applied twice: probabilities are taken for logits",
+            {part: softmax_twice(loss) for part, loss in right.items()},
+        ),
+    ]
 
 
-def square(values: FloatArray, batch: LossBatch) -> Any:
-    """Return half of the squared error."""
-    return (values - batch.returns) ** 2 / 2
+# Losses of the critic's value, whose target is `batch.returns`
 
 
-def clamped_square(values: FloatArray, batch: LossBatch) -> Any:
-    """Return half of the squared error of the value that is clipped to a range around the old one."""
-    return square(batch.old_value + np.clip(values - batch.old_value, -batch.clip, batch.clip), batch)
+def square(inputs: FloatArray, batch: LossBatch) -> Any:
+    """Return the squared error."""
+    return batch.step_mask * (inputs[:, -1] - batch.returns) ** 2
 
 
-def clipped_square(values: FloatArray, batch: LossBatch) -> Any:
+def clamped_square(inputs: FloatArray, batch: LossBatch) -> Any:
+    """Return the squared error of the value that is clipped to a range around the old one."""
+    near = batch.old_value + np.clip(inputs[:, -1] - batch.old_value, -batch.clip, batch.clip)
+    return square(near[:, None], batch)
+
+
+def clipped_square(inputs: FloatArray, batch: LossBatch) -> Any:
     """Return the greater of the errors of the value and of the clipped value."""
-    return np.maximum(square(values, batch), clamped_square(values, batch))
+    return np.maximum(square(inputs, batch), clamped_square(inputs, batch))
 
 
 ERRORS: dict[str, Loss] = {"plain": square, "clipped": clipped_square, "clamped": clamped_square}
 
 
-def value_loss(error: Loss) -> Loss:
-    """Return the loss of values [C] with a kind of error."""
-    return lambda values, batch: batch.step_mask * error(values, batch)
+def losses_of_values(kind: str, now: FloatArray) -> tuple[Parts, Faults]:
+    """Return a loss of values, and its faults, given the values themselves [C, 1]."""
+    right = {VALUE: ERRORS[kind]}
+    wrong: dict[str, Loss] = {f"the loss is that of kind {name}": error for name, error in ERRORS.items()}
+    wrong["the clipped value has no gradient, even within the range"] = lambda inputs, batch: np.maximum(
+        square(inputs, batch), clamped_square(now, batch)
+    )
+    return right, [*faults_of(right), *((name, {VALUE: error}) for name, error in wrong.items())]
 
 
-def faults_of_values(error: Loss, now: FloatArray) -> dict[str, Loss]:
-    """Return wrong losses of values, given the right error and the values themselves."""
-    wrong: dict[str, Loss] = {
-        "values are not clipped": square,
-        "values are clipped, with the greater of two errors": clipped_square,
-        "values are clipped, and those beyond the range have no gradient": clamped_square,
-        "the clipped value has no gradient, even within the range": lambda values, batch: np.maximum(
-            square(values, batch), clamped_square(now, batch)
+# Losses of action values, whose target is `batch.returns`
+
+
+def td_loss(inputs: FloatArray, batch: LossBatch) -> Any:
+    """Return half of the squared error of the value of the action."""
+    q, _ = np.split(inputs, 2, axis=1)
+    return batch.step_mask * (taken(q, batch.action) - batch.returns) ** 2 / 2
+
+
+def losses_of_action_values(kind: str, stream: Batch, q: FloatArray, action: Any) -> tuple[Parts, Faults, FloatArray]:
+    """Return a loss of action values, its faults, and the right targets [C].
+
+    Args:
+        kind: "greedy" or "double".
+        stream: the steps [C, 1].
+        q: [C, A] action values.
+        action: [C] the actions taken.
+    """
+    shown = stream.column(0)
+    scores = shown.next_q_online if kind == "double" else shown.next_q
+    selected = np.where(shown.next_mask, scores, -np.inf).argmax(axis=1)
+
+    def target(next_value: FloatArray) -> FloatArray:
+        return np.asarray(shown.reward + shown.discount * np.where(shown.terminated, 0, next_value))
+
+    def with_target(answer: FloatArray) -> Loss:
+        return lambda inputs, batch: td_loss(inputs, replace(batch, returns=answer))
+
+    def on_targets(count: Any, total: FloatArray) -> Loss:
+        """Return the loss in which each value is regressed on so many targets with a total."""
+        columns = slice(q.shape[1])
+        return lambda inputs, batch: (count * inputs[:, columns] ** 2 / 2 - total * inputs[:, columns]).sum(axis=1)
+
+    answer = target(taken(shown.next_q, selected))
+    is_taken = np.eye(q.shape[1])[action]
+    targets = {name: answers[:, 0] for name, answers in wrong_targets(stream, kind).items()}
+    targets["the next action is the greatest one of the current state"] = target(taken(shown.next_q, q.argmax(axis=1)))
+    wrong = {name: with_target(other) for name, other in targets.items()} | {
+        "values of actions that were not taken are pulled to 0": on_targets(1, is_taken * answer[:, None]),
+        "each step moves the values of the actions of all steps: wrong indices": on_targets(
+            is_taken.sum(axis=0), answer @ is_taken
         ),
     }
-    return with_changes(value_loss(error), TARGETS) | {
-        name: value_loss(each) for name, each in wrong.items() if each is not error
-    }
-
-
-def td_loss(q: FloatArray, batch: LossBatch) -> Any:
-    """Return the loss of action values [C, A]."""
-    return batch.step_mask * square(taken(q, batch), batch)
-
-
-def faults_of_action_values(targets: Mapping[str, Any]) -> dict[str, Loss]:
-    """Return wrong losses of action values [C, A], given wrong targets [C]."""
-
-    def with_target(target: Any) -> Change:
-        return lambda batch: replace(batch, returns=target)
-
-    changes = {name: with_target(target) for name, target in targets.items()} | TARGETS
-    return with_changes(td_loss, changes) | {
-        "values of actions that were not taken are pulled to 0": lambda q, batch: (
-            (q - np.eye(q.shape[1])[batch.action] * batch.returns[:, None]) ** 2
-        ).sum(axis=1),
-        "each step moves the values of the actions of all steps: wrong indices": lambda q, batch: (
-            (q[:, batch.action] - batch.returns) ** 2
-        ).sum(axis=1),
-    }
+    right: Parts = {VALUE: td_loss}
+    return right, faults_of(right) + [(name, {VALUE: loss}) for name, loss in wrong.items()], answer

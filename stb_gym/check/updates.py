@@ -6,24 +6,22 @@ gradient that follows from the tables of the game.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from functools import partial
 from importlib import import_module
 from importlib.metadata import version
-from math import lcm
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.arrays import FloatArray
+from stb_gym.check.batches import Batch
+from stb_gym.check.faults import estimate, next_row, wrong_advantages, wrong_targets
 from stb_gym.check.learners import Transitions, UpdateTask
 from stb_gym.check.results import Case, CheckResult
-from stb_gym.check.trajectories import Process, random_process, turns
-from stb_gym.check.update_faults import Movement, policy_faults, q_faults
+from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.games import ShutTheBox
-from stb_gym.messages import quoted, reason
+from stb_gym.messages import quoted, reason, shortened
 
 SPREAD = 0.5  # standard deviation of the numbers in observations
 REWARD = 0.1  # standard deviation of rewards: small, so that the Huber loss of action values is half a square
@@ -55,29 +53,27 @@ class Data:
     """Turns of a small game, back to back, each as often as it is likely.
 
     Attributes:
-        process: the game, its rewards and the policy of the data.
+        steps: [N, 1] the steps.
         observation: [S, O] the observation of each state.
-        pair: [N] the state and action of each step, as an index of the tables.
-        next_state: [N] the state that each step leads to.
         transitions: what a learner gets, with zeros in the place of its log-probabilities and values.
     """
 
-    process: Process
+    steps: Steps
     observation: NDArray[np.float32]
-    pair: IntArray
-    next_state: IntArray
     transitions: Transitions
 
     @property
-    def state(self) -> IntArray:
-        """[N] the state in which each step begins."""
-        return self.process.tables.pair_state[self.pair]
+    def stream(self) -> Batch:
+        """The steps as one stream [N, 1]."""
+        steps = self.steps
+        return Batch(steps.reward, steps.terminated, steps.truncated, steps.process.discount, ratio=1.0)
 
 
 def exact_data(masked: bool) -> Data:
     """Return all turns under a policy of simple fractions, each as often as it is likely, in random order."""
     draws = np.random.default_rng(0)
     game = MoreActions(tiles=3, dice=1, faces=4 if masked else 3, masked=masked)
+    number = 4608 if masked else 3375  # of turns: the least common denominator of their probabilities
     process = random_process(game, UpdateTask.discount, seed=0)
     tables = process.tables
     weight = np.ones(len(process.policy))
@@ -89,28 +85,25 @@ def exact_data(masked: bool) -> Data:
         final_reward=REWARD * draws.normal(size=tables.num_afterstates),
     )
     once = turns(process)
-    ends = np.flatnonzero(once.terminated) + 1
-    begins = np.append(0, ends[:-1])
-    chances = [Fraction(chance).limit_denominator(10**6) for chance in once.weight[begins, 0]]
-    number = lcm(*(chance.denominator for chance in chances))
-    copies = np.repeat(np.arange(len(ends)), [int(number * chance) for chance in chances])
-    rows = np.concatenate([np.arange(begins[turn], ends[turn]) for turn in draws.permutation(copies)])
-
+    of_turns = np.split(np.arange(len(once.pair)), np.flatnonzero(once.terminated)[:-1] + 1)
+    copies = [rows for rows in of_turns for _ in range(round(number * once.weight[rows[0], 0]))]
+    rows = np.concatenate([copies[turn] for turn in draws.permutation(number)])
+    columns = (once.pair, once.next_state, once.truncated, once.steps_left, once.weight)
+    steps = Steps(process, *(column[rows] for column in columns))
     observation = SPREAD * draws.normal(size=(tables.num_states, UpdateTask.num_features)).astype(np.float32)
-    pair, state, next_state = (column[rows, 0] for column in (once.pair, once.state, once.next_state))
-    terminated = once.terminated[rows, 0]
+    state, next_state, terminated = steps.state[:, 0], steps.next_state[:, 0], steps.terminated
     transitions = Transitions(
         observation[state],
-        tables.pair_action[pair].astype(np.int64),
-        once.reward[rows, 0].astype(np.float32),
-        terminated,
+        tables.pair_action[steps.pair[:, 0]].astype(np.int64),
+        steps.reward[:, 0].astype(np.float32),
+        terminated[:, 0],
         tables.legal[state],
         observation[next_state],
-        tables.legal[next_state] | terminated[:, None],
+        tables.legal[next_state] | terminated,
         log_prob=np.zeros(len(rows), np.float32),
         value=np.zeros(len(rows), np.float32),
     )
-    return Data(process, observation, pair, next_state, transitions)
+    return Data(steps, observation, transitions)
 
 
 @checked
@@ -157,7 +150,8 @@ def update(
     """
     if any(base.__module__.startswith("stable_baselines3.") for base in getattr(make, "__mro__", ())):
         make, masked, minibatches = import_module("stb_gym.check.adapters").stable_baselines3(make)
-    size, num_actions = exact_data(masked).transitions.mask.shape
+    data = exact_data(masked)
+    size, num_actions = data.transitions.mask.shape
     whole = UpdateTask(num_actions, size, size, entropy_coefficient=0.05 if entropy else 0.0)
     learner = make(whole)
     of_values = hasattr(learner, "q_values")
@@ -181,7 +175,7 @@ def update(
         judged.append(_check_target_network(learner, whole.tau))
     for name, task in tasks.items():
         if all(case.passed for case, _ in judged):
-            judged.append(_check_step(name, make(task), task, exact_data(masked), double, normalised))
+            judged.append(_check_step(name, make(task), task, data, double, normalised))
         else:
             judged.append((Case(name, skipped="an earlier case failed"), []))
     cases = tuple(case for case, _ in judged)
@@ -206,91 +200,122 @@ def _check_target_network(learner: Any, tau: float) -> Judged:
     wrong = {
         "the target network does not change: the update copies it to itself, or does not reach it": target,
         "the target network is copied at once: tau is ignored": online,
-        "tau and 1 - tau are exchanged": (1 - tau) * online + tau * target,
     }
     likely = [words for words, numbers in wrong.items() if error > COPY and abs(after - numbers).max() <= COPY]
     return Case("the target network follows", error, COPY, "its parameters, all in one update"), likely
 
 
+@dataclass(frozen=True, eq=False)
+class Truth:
+    """What an update must follow.
+
+    Attributes:
+        transitions: what the learner gets.
+        losses: returns the parts of the loss, given advantages or targets [N] and perhaps more.
+        exact: what it is given, from the tables of the game.
+        wrong: what a wrong learner would give, by what is wrong.
+    """
+
+    transitions: Transitions
+    losses: Callable[..., dict[str, Any]]
+    exact: FloatArray
+    wrong: Callable[[], dict[str, tuple[Any, ...]]]
+
+
 def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: bool, normalised: bool) -> Judged:
     """Let a learner make its update, and compare its step with the exact one."""
     torch = import_module("torch")
-    if hasattr(learner, "q_values"):
-        losses, faults, transitions = _q_loss(learner, data, double)
-    else:
-        losses, faults, transitions = _policy_losses(learner, task, data)
+    of_values = hasattr(learner, "q_values")
+    truth = _truth_of_values(learner, data, double) if of_values else _truth_of_policy(learner, task, data)
     names, weights = zip(*learner.network.named_parameters(), strict=True)
+    owner = np.repeat(np.arange(len(names)), [weight.numel() for weight in weights])
+    before = _joined(weights)
 
     def descent(loss: Any) -> FloatArray:
         """Return [K] minus the derivatives of a loss."""
         slopes = torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True, materialize_grads=True)
         return -_joined(slopes)
 
-    parts = {part: descent(loss) for part, loss in losses.items()} | {"weight decay": -_joined(weights)}
-    factors = {
-        "the loss": 1.0,
-        "the policy loss": 1.0,
-        "the value loss": task.value_coefficient,
-        "the entropy bonus": task.entropy_coefficient,
-        "weight decay": 0.0,
-    }
-    norm = float(np.linalg.norm(sum(factors[part] * slope for part, slope in parts.items())))
-    minibatches = task.num_steps // task.batch_size
-    rate = task.learning_rate * task.num_epochs * minibatches
+    parts = {part: descent(loss) for part, loss in truth.losses(truth.exact).items()}
+    norm = float(np.linalg.norm(sum(parts.values())))
+    num_minibatches = task.num_steps // task.batch_size
+    rate = task.learning_rate * task.num_epochs * num_minibatches
     scale = rate * min(1.0, task.max_grad_norm / (norm + 1e-6))
-    whole_step = task.num_epochs == 1 and task.max_grad_norm >= norm
-    wrong = {words: rate * descent(loss) for words, loss in faults().items()} if whole_step else {}
+    parts = {part: scale * slope for part, slope in parts.items()}
+    _call(learner, "update", truth.transitions)
+    moved = _joined(weights) - before
+    exact = np.sum([*parts.values()], axis=0)
 
-    before = _joined(weights)
-    _call(learner, "update", transitions)
-    movement = Movement(
-        names,
-        np.repeat(np.arange(len(names)), [weight.numel() for weight in weights]),
-        _joined(weights) - before,
-        {part: scale * slope for part, slope in parts.items()},
-        factors,
-        EXACT if task.num_epochs == 1 else NEARLY,
-        ROUNDING * float(np.linalg.norm(before)),
-    )
+    def surplus(movement: FloatArray) -> float:
+        """Return how many times a part of the exact movement was made too often."""
+        return float(movement @ (moved - exact) / (movement @ movement))
+
     if normalised:
-        policy = movement.parts["the policy loss"]
-        factor = 1 + float(policy @ (movement.moved - movement.exact) / (policy @ policy))
-        movement = replace(movement, factors=factors | {"the policy loss": max(factor, 0.01)})
-    case = Case(name, movement.error, movement.tolerance, movement.where)
+        exact += max(surplus(parts["the policy loss"]), -0.99) * parts["the policy loss"]
+    worst = owner == np.bincount(owner, (moved - exact) ** 2).argmax()
+    lengths = [float(np.linalg.norm(movement[worst])) for movement in (moved, exact)]
+    case = Case(
+        name,
+        float(np.linalg.norm(moved - exact) / np.linalg.norm(exact)),
+        EXACT if task.num_epochs == 1 else NEARLY,
+        f"{names[owner[worst][0]]} moved by {lengths[0]:.4g}, exactly {lengths[1]:.4g}",
+    )
     if case.passed:
         return case, []
-    if whole_step:
-        lengths = {
-            "the learning rate is applied twice": task.learning_rate,
-            "the sign of the whole loss is wrong": -1.0,
-            "the loss is a sum over steps, not a mean": task.num_steps,
-            "the loss is a mean over turns, not over steps": task.num_steps / transitions.terminated.sum(),
+
+    ratio = float(moved @ exact / (exact @ exact))
+    if task.num_epochs > 1:
+        shares = {
+            "only the first of all minibatches is used": 1 / num_minibatches / task.num_epochs,
+            "only the first minibatch of each epoch is used": 1 / num_minibatches,
+            "only one epoch is done": 1 / task.num_epochs,
         }
-        return case, movement.explanations({words: each * movement.exact for words, each in lengths.items()} | wrong)
-    if task.num_epochs == 1:
+        found = [words for words, share in shares.items() if abs(ratio / share - 1) < 0.25]
+        return case, found or ["minibatches are left out, overlap, or are weighted in another way"]
+    if task.max_grad_norm < norm:
         return case, ["the gradient is not clipped by the norm of all parameters together"]
-    shares = {
-        "only the first of all minibatches is used": 1 / minibatches / task.num_epochs,
-        "only the first minibatch of each epoch is used": 1 / minibatches,
-        "only one epoch is done": 1 / task.num_epochs,
+    if not np.isfinite(moved).all():
+        return case, ["parameters became infinite or NaN: look for logarithms of 0, and for masks of -inf times 0"]
+    held, needed = (np.bincount(owner, abs(movement)) > 0 for movement in (moved, exact))
+    if (needed & ~held).any():
+        forgotten = ", ".join(np.array(names)[needed & ~held])
+        return case, [f"the optimiser does not hold {shortened(forgotten)}, or takes no step"]
+    torch.nn.utils.vector_to_parameters(torch.as_tensor(before).to(weights[0]), weights)
+    step = f"the step is {ratio:.4g} times as long as it should be, in the right direction"
+    wrong = {
+        f"{step}: look at the learning rate, its schedule, and divisions by a number of steps": ratio * exact,
+        **{
+            f"{part} has {round(1 + surplus(movement), 3) + 0:g} times the right factor": exact
+            + surplus(movement) * movement
+            for part, movement in parts.items()
+            if movement.any()
+        },
+        **{words: scale * descent(sum(truth.losses(*given).values())) for words, given in truth.wrong().items()},
     }
-    found = [words for words, share in shares.items() if abs(movement.ratio / share - 1) < 0.25]
-    return case, found or ["minibatches are left out, overlap, or are weighted in another way"]
+    allowed = EXACT * np.linalg.norm(moved) + ROUNDING * np.linalg.norm(before)
+    known = [words for words, movement in wrong.items() if np.linalg.norm(moved - movement) <= allowed]
+    cosine = ratio * np.linalg.norm(exact) / np.linalg.norm(moved)
+    hint = "a part of the data is left out, a loss is wrong, or the optimiser is not plain SGD"
+    return case, known or [f"the direction is wrong (cosine {cosine:.3f}): {hint}"]
 
 
 # The truth, from the tables of the game
 
-Truth = tuple[dict[str, Any], Callable[[], dict[str, Any]], Transitions]  # exact losses, wrong ones, the data
 
-
-def _policy_losses(learner: Any, task: UpdateTask, data: Data) -> Truth:
-    """Return the losses of a policy, of a critic and of entropy."""
+def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
+    """Return the truth of a policy loss, a value loss and an entropy bonus."""
     torch = import_module("torch")
-    process, tables = data.process, data.process.tables
-    illegal = torch.as_tensor(~tables.legal)
+    steps = data.steps
+    process, tables = steps.process, steps.process.tables
+    state, pair = steps.state[:, 0], steps.pair[:, 0]
 
-    def log_policy() -> Any:
-        return _answer(learner, "logits", data).masked_fill(illegal, -1e9).log_softmax(dim=1)
+    def log_policy(mask: Any = tables.legal) -> Any:
+        """Return [S, A] log-probabilities of actions."""
+        return _answer(learner, "logits", data).masked_fill(torch.as_tensor(~mask), -1e9).log_softmax(dim=1)
+
+    def values() -> Any:
+        """Return [S] the critic's values; zeros without one."""
+        return _answer(learner, "values", data) if hasattr(learner, "values") else 0 * log_policy()[:, 0]
 
     # Fit the policy to that of the data: then a baseline that depends on the state does not change the mean gradient.
     optimiser = torch.optim.LBFGS(
@@ -310,46 +335,71 @@ def _policy_losses(learner: Any, task: UpdateTask, data: Data) -> Truth:
         raise ValueError(f"the network cannot represent the policy of the data: log-probabilities are off by {off:.2g}")
     optimiser.zero_grad()
 
-    log_probs = log_policy()[data.state]
-    taken = log_probs[np.arange(len(log_probs)), data.transitions.action]
-    values = _answer(learner, "values", data) if hasattr(learner, "values") else 0 * log_policy()[:, 0]
-    value = _array(values)
+    action = data.transitions.action
+    old = log_policy()[state, action].detach()
+    value = _array(values())
+
+    def losses(advantage: FloatArray, mask: Any = tables.legal) -> dict[str, Any]:
+        """Return the parts of the loss of PPO, each with its factor."""
+        log_probs = log_policy(mask)
+        ratio = (log_probs[state, action] - old).exp()
+        gain, target = torch.as_tensor(advantage), torch.as_tensor(advantage + value[state])
+        negentropy = (log_probs.exp() * log_probs).sum(dim=1)[state].mean()
+        return {
+            "the policy loss": -torch.minimum(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean(),
+            "the value loss": task.value_coefficient * ((values()[state] - target) ** 2).mean(),
+            "the entropy bonus": task.entropy_coefficient * negentropy,
+        }
+
+    def wrong() -> dict[str, tuple[Any, ...]]:
+        of_steps = value[steps.state]
+        stream = replace(
+            data.stream, value=of_steps, next_value=next_row(of_steps), last_value=np.zeros(1), lam=task.lam
+        )
+        right = estimate(stream)[:, 0]
+        advantages = {name: answer[:, 0].copy() for name, answer in wrong_advantages(stream, "gae").items()}
+        unmasked = {"illegal actions are not masked in the update": (right, np.ones_like(tables.legal))}
+        return unmasked | {f"advantages: {name}": (answer,) for name, answer in advantages.items()}
+
     error = process.backup(value) - tables.at_pairs(value)
     advantage = process.look_ahead(error, task.lam, process.longest_turn)[-1]
-    target = value + process.mean_at_states(advantage)
-    losses = {
-        "the policy loss": -(torch.as_tensor(advantage[data.pair]) * taken).mean(),
-        "the value loss": ((values - torch.as_tensor(target))[data.state] ** 2).mean(),
-        "the entropy bonus": (log_probs.exp() * log_probs).sum(dim=1).mean(),
-    }
     transitions = replace(
-        data.transitions,
-        log_prob=_array(taken).astype(np.float32),
-        value=value[data.state].astype(np.float32),
+        data.transitions, log_prob=_array(old).astype(np.float32), value=value[state].astype(np.float32)
     )
-    logits = _answer(learner, "logits", data)
-    faults = partial(policy_faults, task, transitions, logits[data.state], values[data.state])
-    return losses, faults, transitions
+    return Truth(transitions, losses, advantage[pair], wrong)
 
 
-def _q_loss(learner: Any, data: Data, double: bool) -> Truth:
-    """Return half the mean square of the errors of action values."""
+def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
+    """Return the truth of half the mean square of the errors of action values."""
     torch = import_module("torch")
-    process, tables = data.process, data.process.tables
-    online = target = _answer(learner, "q_values", data)
+    steps = data.steps
+    process, tables = steps.process, steps.process.tables
+    state, action, mask = steps.state[:, 0], data.transitions.action, data.transitions.next_mask[:, None]
+    online = target = _array(_answer(learner, "q_values", data))
     if hasattr(learner, "target_network"):
         _add_noise(learner.target_network)
-        target = _answer(learner, "target_q_values", data)
-    selects = np.where(tables.legal, _array(online if double else target), -np.inf).argmax(axis=1)
-    best = np.where(process.is_over, 0, _array(target)[np.arange(len(selects)), selects])
-    taken = online[data.state, data.transitions.action]
-    if abs(_array(taken) - data.transitions.reward - process.discount * best[data.next_state]).max() >= 1:
-        raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
-    losses = {"the loss": 0.5 * ((taken - torch.as_tensor(process.backup(best)[data.pair])) ** 2).mean()}
-    faults = partial(
-        q_faults, data.transitions, online[data.state], online[data.next_state], target[data.next_state], double
+        target = _array(_answer(learner, "target_q_values", data))
+    selects = np.where(tables.legal, online if double else target, -np.inf).argmax(axis=1)
+    best = np.where(process.is_over, 0, target[np.arange(len(target)), selects])
+    stream = replace(
+        data.stream,
+        next_q=target[steps.next_state],
+        next_q_online=online[steps.next_state],
+        next_mask=mask,
+        next_policy=mask / mask.sum(axis=2, keepdims=True),
     )
-    return losses, faults, data.transitions
+    if abs(online[state, action] - stream.reward[:, 0] - process.discount * best[steps.next_state[:, 0]]).max() >= 1:
+        raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
+
+    def losses(target: FloatArray) -> dict[str, Any]:
+        q = _answer(learner, "q_values", data)[state, action]
+        return {"the loss": 0.5 * ((q - torch.as_tensor(target)) ** 2).mean()}
+
+    def wrong() -> dict[str, tuple[Any, ...]]:
+        answers = wrong_targets(stream, "double" if double else "greedy")
+        return {name: (answer[:, 0].copy(),) for name, answer in answers.items()}
+
+    return Truth(data.transitions, losses, process.backup(best)[steps.pair[:, 0]], wrong)
 
 
 def _add_noise(network: Any) -> None:
@@ -383,7 +433,7 @@ def _call(learner: Any, method: str, *arguments: Any) -> Any:
 def _answer(learner: Any, method: str, data: Data) -> Any:
     """Return what a method answers for all states, as float64; raise ValueError if that has another shape."""
     answer = _call(learner, method, import_module("torch").as_tensor(data.observation))
-    shape = data.process.tables.legal.shape[: 1 if method == "values" else 2]
+    shape = data.steps.process.tables.legal.shape[: 1 if method == "values" else 2]
     found = getattr(answer, "shape", type(answer).__name__)
     if found != shape:
         raise ValueError(f"{type(learner).__name__}.{method} must return a tensor of shape {shape}, not {found}")

@@ -87,7 +87,7 @@ class DQN(TorchLearner):
         predicted = self.network(observation).gather(1, action[:, None])
         if self.fault == "action of another row":
             predicted = self.network(observation).gather(1, action.roll(1)[:, None])
-        target = target if self.fault == "broadcast to a table" else target[:, None]
+        target = target[:, None]
         if self.fault == "narrow Huber loss":
             loss = huber_loss(predicted, target, delta=0.01) * 100
         else:
@@ -127,8 +127,6 @@ class PPO(TorchLearner):
             returns = advantage + values
             if self.fault == "reward in place of the return":
                 advantage = reward - values
-            if self.fault == "luck only":
-                advantage = advantage.clamp(min=0)
             old = self.log_probability(observation, mask, action)
         advantage = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         if self.fault == "negated loss":
