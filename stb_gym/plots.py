@@ -178,17 +178,22 @@ def _branches(branch: Branch, depth: int = 0) -> Iterator[tuple[int, Branch]]:
 
 
 @checked
-def regret_curves(curves: Mapping[str, tuple[ArrayLike, ArrayLike]], ax: Axes | None = None) -> Axes:
+def regret_curves(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
     """Plot regret against environment steps on logarithmic axes, a line per agent.
 
     Args:
-        curves: (steps [K], regrets [K]) by the name for the legend. A regret of 0 leaves the plot at the bottom.
+        curves: (steps [K], regrets [K]) by the name for the legend, or the `curve` of a `RegretCallback`. A regret of 0
+            leaves the plot at the bottom.
         ax: the axes to draw on.
 
     Returns:
         The axes, regrets in the unit that you pass.
     """
-    ax = _draw_lines(curves, ax, "environment steps", "regret")
+    series = dict(curves)
+    for name, curve in curves.items():
+        if isinstance(curve, list):  # pairs of steps and summaries
+            series[name] = [steps for steps, _ in curve], [summary["regret"] for _, summary in curve]
+    ax = _draw_lines(series, ax, "environment steps", "regret")
     ax.set(xscale="log", yscale="log")
     return ax
 

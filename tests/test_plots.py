@@ -35,7 +35,9 @@ DRAW = {
     "cumulative": lambda plots, ax: plots.score_distribution(evaluations(), cumulative=True, ax=ax),
     "departures": lambda plots, ax: plots.departures(evaluations()["random"], limit=3, ax=ax),
     "no departures": lambda plots, ax: plots.departures(best("shut").evaluate(best("shut").policy), ax=ax),
-    "regret_curves": lambda plots, ax: plots.regret_curves({"a": ([10, 100], [2.0, 0.5]), "b": ([10], [0.0])}, ax=ax),
+    "regret_curves": lambda plots, ax: plots.regret_curves(
+        {"a": ([10, 100], [2.0, 0.5]), "b": [(10, {"regret": 0.0, "value": 3.0})]}, ax=ax
+    ),
     "round_chances": lambda plots, ax: plots.round_chances(evaluated_round(), ax=ax),
     "seat_chances": lambda plots, ax: plots.seat_chances(
         {"two": Round(BOX).solve(), "three": evaluated_round()}, ax=ax

@@ -16,8 +16,9 @@ from stb_gym.checks import check_integer
 from stb_gym.console import say
 from training.commands import Algorithm, choose_task, parsed, run_command
 from training.logs import check_log
-from training.results import NEVER_UPDATED, TrainingTask
-from training.run import Run, clear
+from training.picture import PICTURE, draw_runs
+from training.results import TrainingTask
+from training.run import clear
 from training.study import run_study
 
 TaskName = Annotated[str | None, Parameter(help=f"Environment, rules and objective by one name: {', '.join(TASKS)}.")]
@@ -116,9 +117,10 @@ def train(
     failures = run_study(runs, workers=workers, ray=ray, measurements=measurements, device=device, log=log)
     for folder, failure in failures.items():
         say(f"training.train: {folder} failed: {failure}", error=True)
-    for folder in runs:
-        if folder not in failures and not Run(folder).result().get("updated", True):
-            say(f"training.train: {folder} {NEVER_UPDATED}", error=True)
+    finished = [folder for folder in runs if folder not in failures]
+    if finished:
+        draw_runs(finished, finished[0] / PICTURE)
+        say(f"wrote {finished[0] / PICTURE}", error=True)
     if failures:
         return 2
     command = "evaluate" if len(runs) == 1 else "compare"
