@@ -5,6 +5,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 
+from agents.custom import AgentEnv
 from training.results import TrainingTask
 
 TRACKS = {
@@ -16,35 +17,15 @@ TRACKS = {
 MORE = 1.05  # of the budget may be played, so that the last rollout can be whole
 
 
-class Budget:
-    """The steps of a training, summed over all its environments."""
-
-    def __init__(self, steps: int):
-        self.steps = steps
-        self.played = 0
-
-    def play(self, steps: int) -> None:
-        """Count steps.
-
-        Raises:
-            RuntimeError: if they are beyond the budget.
-        """
-        self.played += steps
-        if self.played > MORE * self.steps:
-            raise RuntimeError(f"the budget of {self.steps:,} steps is used up: learn(steps) must stop before")
-
-
 class Tracked:
-    """A mixin of wrappers of environments: it counts steps, and hands out what a track allows.
+    """A mixin of wrappers of environments: it hands out what a track allows, and refuses steps beyond the budget.
 
     Attributes:
-        track: a key of `TRACKS`.
-        budget: the steps.
+        task_env: the environment of the task, which counts the steps of all.
     """
 
     env: Any
-    track: str
-    budget: Budget
+    task_env: "TaskEnv"
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin turns."""
@@ -52,14 +33,20 @@ class Tracked:
         return observation, self._shown(info)
 
     def step(self, action: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Take actions."""
-        self.budget.play(getattr(self.env, "num_envs", 1))
-        *transition, info = self.env.step(action)
+        """Take actions.
+
+        Raises:
+            RuntimeError: if the steps of the budget are used up.
+        """
+        *transition, info = super().step(action)  # type: ignore[misc]
+        budget = self.task_env.budget
+        if self.task_env.num_steps > MORE * budget:
+            raise RuntimeError(f"the budget of {budget:,} steps is used up: learn(steps) must stop before")
         return (*transition, self._shown(info))
 
     def _shown(self, info: dict[str, Any]) -> dict[str, Any]:
         """Return an info; without masks, every action is legal in it and in its `final_info`."""
-        if self.track == "observations":
+        if self.task_env.track == "observations":
             for each in (info, info.get("final_info", {})):
                 if "action_mask" in each:
                     each["action_mask"] = np.ones_like(each["action_mask"])
@@ -68,46 +55,42 @@ class Tracked:
     def action_masks(self) -> Any:
         """Return [A] or [B, A] True where an action is legal, as sb3-contrib asks; all True without masks."""
         masks = self.env.unwrapped.action_masks()
-        return np.ones_like(masks) if self.track == "observations" else masks
+        return np.ones_like(masks) if self.task_env.track == "observations" else masks
 
     @property
     def unwrapped(self) -> Any:
         """The environment that knows the rules; this one if the track does not allow it."""
-        return self.env.unwrapped if self.track in ("rules", "afterstates") else self
+        return self.env.unwrapped if self.task_env.track in ("rules", "afterstates") else self
 
 
-class TaskEnv(Tracked, gym.Wrapper[Any, Any, Any, Any]):
+class TaskEnv(Tracked, AgentEnv):
     """The environment of a task.
 
     Args:
         task: the task.
         track: a key of `TRACKS`.
-        steps: the steps that may be played.
+        budget: the steps that may be played.
     """
 
-    def __init__(self, task: TrainingTask, track: str, steps: int):
-        super().__init__(gym.make(task.env, **task.arguments))
-        self.task = task
+    def __init__(self, task: TrainingTask, track: str, budget: int):
+        super().__init__(task.env, task.arguments)
         self.track = track
-        self.budget = Budget(steps)
+        self.budget = budget
+        self.task_env = self
 
     def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
         """Return a vector environment of the same task and budget, in the mode SAME_STEP; it is much faster."""
-        envs = gym.make_vec(
-            self.task.env, num_envs, autoreset_mode="SameStep", observation_dtype="uint8", **self.task.arguments
-        )
-        return TaskVectorEnv(envs, self.track, self.budget)
+        return TaskVectorEnv(super().vector(num_envs), self)
 
 
 class TaskVectorEnv(Tracked, gym.vector.VectorWrapper):
     """A vector environment of a task; other attributes are those of `unwrapped`."""
 
-    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], track: str, budget: Budget):
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], task_env: TaskEnv):
         super().__init__(envs)
-        self.track = track
-        self.budget = budget
+        self.task_env = task_env
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_") or self.unwrapped is self:
-            raise AttributeError(f"the track {self.track} has no attribute {name}")
+            raise AttributeError(f"the track {self.task_env.track} has no attribute {name}")
         return getattr(self.env, name)
