@@ -21,7 +21,7 @@ from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
 from training.report import costliest, curves_of, table_of, train_command, write_page
 from training.results import TrainingTask, by_agent, by_task, read_measurements, save_results
-from training.seeds import interval
+from training.seeds import coverage, interval
 
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:
@@ -63,9 +63,9 @@ def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[
         measurements: those of its runs.
 
     Returns:
-        Rows with the entries agent, steps, seeds, command, and medians over seeds: the metric of the task (low and
-        high are the ends of its interval), seconds, agreement_by_visits and illegal_mass. Entries that are not
-        known are missing.
+        Rows with the entries agent, steps, seeds, command, and medians over seeds: the metric of the task, seconds,
+        agreement_by_visits and illegal_mass. The ends of the metric's interval are low and high, and coverage is the
+        probability that it contains the median. Entries that are not known are missing.
     """
     columns = ["seconds", task.metric]
     if task.metric == "regret":
@@ -77,6 +77,7 @@ def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[
         row |= dict(zip(columns, last[columns].median(), strict=True))
         if len(last) > 1:
             row["low"], row["high"] = interval(last[task.metric].to_numpy(float)).tolist()
+            row["coverage"] = coverage(len(last))
         rows.append(row | {"command": train_command(task, last.iloc[0], last.index)})
     if task.metric == "regret":
         for name, evaluation in baselines(task).items():

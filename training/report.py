@@ -126,6 +126,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
         task.metric: (task.heading, rounded),
         "low": ("interval of the median: from", rounded),
         "high": ("to", rounded),
+        "coverage": ("it covers with", ".0%"),
         "agreement_by_visits": ("moves optimal", ".2%"),
         "illegal_mass": ("illegal ends", ".2%"),
         "seeds": ("seeds", "d"),

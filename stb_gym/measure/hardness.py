@@ -117,9 +117,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     regrets: list[float] = []
     actions = tables.choices.max()
     horizon = np.inf
-    steps = 0
-    while not regrets or regrets[-1] > 0 or steps + 1 < horizon:
-        steps += 1
+    for steps in range(1, len(tables.levels) + 1):  # at the last of them the values are those of perfect play
         after = tables.after_pairs(by_afterstate)
         by_state = utility[tables.state_origin]
         by_state[tables.decisions] = tables.reduce(np.maximum, after)
@@ -129,6 +127,8 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         if not (greedy & ~best.optimal).any():
             gap = np.where(greedy, np.inf, tables.at_pairs(by_state) - after).min() / np.ptp(utility)
             horizon = min(horizon, steps - 2 * np.log(gap) / np.log(actions)) if gap < np.inf else 0.0
+        if regrets[-1] == 0 and steps + 1 >= horizon:
+            break
         by_afterstate = np.add.reduceat(by_state * tables.state_probability, tables.state_start[:-1])
 
     chances = random.visits[tables.decisions]  # a turn meets a position at most once

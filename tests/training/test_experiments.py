@@ -96,6 +96,8 @@ def test_plans_with_pooled_throws_come_to_perfect_play(tmp_path, monkeypatch):
     optimum = solve(ShutTheBox(tiles=5))
     assert throws.regret_of_plan(optimum, 10**12, 0) == pytest.approx(0, abs=1e-12)
     assert throws.regret_of_plan(optimum, 3, 0) > 0
+    with pytest.raises(ValueError, match="must have the same number of dice"):
+        throws.regret_of_plan(solve(Threes(dice=2)), 3, 0)
     monkeypatch.setattr(throws, "THROWS", (100, 10_000))
     monkeypatch.setattr(throws, "SEEDS", 3)
     throws.plan(out=tmp_path / "throws.csv")

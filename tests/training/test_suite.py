@@ -225,11 +225,13 @@ def test_the_interval_of_the_number_covers_the_mean(noise, seeds):
 def test_an_entry_that_solves_half_of_the_tasks_knows_the_rules(tmp_path):
     with patch.dict(tasks.EDITIONS, {"9": "0" * 40}):
         edition = tasks.tasks_of("9")
-        for name, solved in (("solver", 4), ("learner", 3)):
+        for name, solved in (("solver", 6), ("learner", 3)):
             for number_of_kind, (kind, task) in enumerate(edition.items()):
                 optimum = solve(task.game, task.objective)
-                policy = optimum.policy if number_of_kind < solved else strategy(task.game, "worst")
-                entries.add(tmp_path / "9" / "masks" / name, "200k", kind, task.game, 0, policy)
+                worst = strategy(task.game, "worst")
+                for seed in range(3):  # one bad seed does not hide a solver
+                    policy = optimum.policy if number_of_kind < solved and (seed or name == "learner") else worst
+                    entries.add(tmp_path / "9" / "masks" / name, "200k", kind, task.game, seed, policy)
         assert {*entries.grade_edition(tmp_path, "9")} == {("rules", "solver"), ("masks", "learner")}
 
 
@@ -243,6 +245,6 @@ def test_an_entry_that_solves_half_of_the_tasks_knows_the_rules(tmp_path):
 def test_learners_of_this_repository_stay_within_the_budget(algorithm):
     track = "observations" if algorithm == "sb3-dqn" else "afterstates"
     with patch.dict(BUDGETS, {"200k": 20_000}):
-        policy = train(SMALL["points"], "points", track, "200k", algorithm, 0)
+        policy = train(SMALL, track, algorithm, "points", "200k", 0)
     tables = compile_game(SMALL["points"].game)
     assert policy.shape == (tables.num_states,)

@@ -90,7 +90,7 @@ def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
     """Train and measure a learner; return its regret, that as a share of random play's, and the seconds."""
     task = TASKS[name]
     began = time.process_time()
-    policy = sweep.train(task, name, TRACKS_OF_LEARNERS[agent], budget, agent, seed)
+    policy = sweep.train(TASKS, TRACKS_OF_LEARNERS[agent], agent, name, budget, seed)
     seconds = time.process_time() - began
     found = solve(task.game, task.objective).evaluate(policy, "end")
     return [found.regret, 1 - found.normalised_score, seconds]

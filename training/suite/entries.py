@@ -15,9 +15,8 @@ from stb_gym.solver import Policy, UniformRandom
 from stb_gym.solving import solve
 from training.results import TrainingTask
 from training.suite.environment import TRACKS
+from training.suite.score import LEAST
 from training.suite.tasks import BUDGETS, tasks_of
-
-SOLVED = 1e-9  # regret below which a task is solved, in the unit of its objective
 
 
 def read(folder: Path, budget: str, kind: str, game: Game) -> dict[int, Policy]:
@@ -66,13 +65,13 @@ def grade(folder: Path, tasks: dict[str, TrainingTask]) -> pd.DataFrame:
 def grade_edition(folder: Path, edition: str) -> dict[tuple[str, str], pd.DataFrame]:
     """Return the grades of all entries of an edition by track and agent.
 
-    An entry that solves half of the tasks or more to the last decision belongs to the track "rules", whatever folder it
-    is in: the solver does, but no learner whose values have noise.
+    An entry of which half of the policies or more have the least score that counts belongs to the track "rules",
+    whatever folder it is in: the solver's do, but not those of a learner whose values have noise.
     """
     graded = {}
     for track in TRACKS:
         for entry in sorted(each for each in (folder / edition / track).glob("*") if each.is_dir()):
             rows = grade(entry, tasks_of(edition))
-            solved = rows.groupby(["budget", "kind"])["regret"].max().lt(SOLVED).groupby("budget").mean()
+            solved = rows["score"].le(LEAST).groupby(rows["budget"]).mean()
             graded["rules" if (solved >= 0.5).any() else track, entry.name] = rows
     return graded

@@ -48,19 +48,20 @@ def sweep(
     """
     maker_of(agent)
     missing = [
-        (task, kind, track, budget, agent, seed)
+        (kind, budget, seed)
         for budget in budgets
         for kind, task in tasks.items()
         for seed in sorted({*range(seeds)} - entries.read(entry, budget, kind, task.game).keys())
     ]
+    function = partial(train, tasks, track, agent)
     failures = []
     with ProgressBar("training", len(missing), "runs") as bar:
-        for count, (call, policy, failure) in enumerate(in_parallel(train, missing, workers, ray), 1):
-            task, kind, _, budget, _, seed = call
+        for count, (call, policy, failure) in enumerate(in_parallel(function, missing, workers, ray), 1):
+            kind, budget, seed = call
             if failure:
                 failures.append(f"{budget} steps of {kind}, seed {seed}: {failure}")
             else:
-                entries.add(entry, budget, kind, task.game, seed, policy)
+                entries.add(entry, budget, kind, tasks[kind].game, seed, policy)
             bar.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
@@ -79,10 +80,10 @@ def maker_of(agent: str) -> Callable[..., Any]:
     return partial(RepositoryAgent, agent)
 
 
-def train(task: TrainingTask, kind: str, track: str, budget: str, agent: str, seed: int) -> Policy:
+def train(tasks: dict[str, TrainingTask], track: str, agent: str, kind: str, budget: str, seed: int) -> Policy:
     """Train an agent by its name, and return its policy [S]."""
     torch.set_num_threads(1)
-    return train_agent(maker_of(agent), task, track, BUDGETS[budget], seed)
+    return train_agent(maker_of(agent), tasks[kind], track, BUDGETS[budget], seed)
 
 
 def train_agent(make_agent: Callable[..., Any], task: TrainingTask, track: str, steps: int, seed: int) -> Policy:
