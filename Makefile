@@ -58,7 +58,7 @@ soak: .venv/installed
 	$(BIN)/python -m tests.soak --minutes $(SOAK_MINUTES)
 
 notebooks: .venv/notebooks
-	$(BIN)/python -m pytest -W default --nbmake --nbmake-timeout=300 docs/notebooks
+	$(BIN)/python -m pytest -p nbmake -W default --nbmake --nbmake-timeout=300 docs/notebooks
 
 # Run them and keep what they print and draw, without the time of day.
 notebooks-saved: .venv/notebooks

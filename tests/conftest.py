@@ -27,9 +27,10 @@ from tests import ROOT
 os.environ["PYTHONPATH"] = str(ROOT)  # wherever the package was installed from
 os.environ.pop("PYTHONUNBUFFERED", None)  # a broken pipe is noticed late where output is buffered, as it usually is
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background processes ignore ctrl-C
-NEED_TORCH = [
+SLOW_TO_IMPORT = [  # they import torch or matplotlib
     ROOT / "tests" / name
     for name in (
+        "benchmarks/test_benchmarks.py",
         "check/test_gradients.py",
         "check/test_losses.py",
         "check/test_updates.py",
@@ -41,7 +42,7 @@ NEED_TORCH = [
         "measure/test_meter_networks.py",
         "measure/test_meter_sb3.py",
         "measure/test_sb3_callback.py",
-        "test_layers.py",
+        "test_learners.py",
         "test_trial.py",
     )
 ]
@@ -51,9 +52,9 @@ settings.load_profile("tests")
 
 
 def pytest_ignore_collect(collection_path, config):
-    """Leave out tests that need torch where it is missing, and with slow tests: all of them are slow."""
+    """Leave out tests that are slow to import with slow tests, and where the laboratory's libraries are missing."""
     is_left_out = "not slow" in config.option.markexpr or not find_spec("stable_baselines3")
-    return (is_left_out and collection_path in NEED_TORCH) or None
+    return (is_left_out and collection_path in SLOW_TO_IMPORT) or None
 
 
 def pytest_configure(config):

@@ -4,6 +4,7 @@ How well they learn is tested in tests/agents.
 """
 
 from dataclasses import fields
+from itertools import product
 
 import numpy as np
 import pytest
@@ -17,8 +18,10 @@ from agents.presets import configure, read_preset
 from agents.registry import LEARNERS
 from stb_gym import ShutTheBox
 from stb_gym.solver import compile_game
-from tests import ROOT
+from tests import ROOT, every
 from tests.learners import SMALL
+
+OURS = [name for name, learner in LEARNERS.items() if not learner.of_library]
 
 
 def missing(name):
@@ -53,7 +56,8 @@ def test_what_a_new_learner_needs_is_named(monkeypatch):
 @pytest.mark.parametrize(
     ("algorithm", "budget"),
     [
-        *((name, budget) for name, learner in LEARNERS.items() for budget in (1, 3, 100) if not learner.of_library),
+        *every(4, [(name, 100) for name in OURS]),
+        *every(len(OURS), product(OURS, (1, 3))),
         *(
             pytest.param(name, 12, marks=pytest.mark.slow if name == "sb3-a2c" else pytest.mark.nightly)
             for name, learner in LEARNERS.items()
@@ -72,7 +76,7 @@ def test_a_learner_makes_the_rollouts_of_its_configuration(algorithm, budget):
     assert learner.figures or budget < 100
 
 
-@pytest.mark.parametrize("algorithm", [name for name, learner in LEARNERS.items() if not learner.of_library])
+@pytest.mark.parametrize("algorithm", OURS)
 def test_a_learner_plays_legally_explores_and_changes_its_best_actions(algorithm):
     names = {field.name for field in fields(LEARNERS[algorithm].settings_class)}
     # Learners without a setting for it explore always, or by their policies; DQN can be told to.

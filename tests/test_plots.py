@@ -10,7 +10,6 @@ import pytest
 import stb_gym
 from stb_gym.rounds import Round
 from stb_gym.solver import move_tree
-from tests import every
 
 BOX = stb_gym.ShutTheBox(tiles=4)
 
@@ -75,7 +74,8 @@ def test_plots_are_drawn_on_given_axes_or_on_a_white_figure_of_their_own(name, p
     figure.savefig(tmp_path / "plot.png")  # a warning about missing glyphs or room would be an error
 
 
-@pytest.mark.parametrize("name", every(3, DRAW, pytest.mark.slow))
+@pytest.mark.slow
+@pytest.mark.parametrize("name", DRAW)
 def test_plots_show_the_numbers_of_the_results(name, plots, ax, snapshot):
     """Lines differ in marker or style, so readers need no colour to distinguish them."""
     DRAW[name](plots, ax)
@@ -90,6 +90,7 @@ def test_plots_show_the_numbers_of_the_results(name, plots, ax, snapshot):
     assert [axes, *lines, bars] == snapshot
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("objective", "where"), [("score", {"open": [1, 3, 4], "roll": 4}), ("shut", {"open": [2]})])
 def test_a_tree_names_every_branch_and_marks_optimal_moves(objective, where, plots, snapshot):
     """Texts neither overlap nor leave the figure."""

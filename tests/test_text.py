@@ -18,6 +18,7 @@ from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
 from stb_gym.text.game import decision_at
 from stb_gym.words import Words
+from tests import every
 from tests.twins import MostThrees
 
 VARIANTS = {
@@ -72,7 +73,7 @@ def check_every_action(game):
             assert game.parse(f"I think.\n\n**Answer:** {game.answer(action)}.", decision) == action
 
 
-@pytest.mark.parametrize("seed", [None, 5])
+@pytest.mark.parametrize("seed", [5, pytest.param(None, marks=pytest.mark.nightly)])
 @pytest.mark.parametrize("name", [*SMALL, *(pytest.param(name, marks=pytest.mark.nightly) for name in VARIANTS)])
 def test_every_action_is_read_from_its_answer(name, seed):
     check_every_action(TextGame({**SMALL, **VARIANTS}[name], seed=seed))
@@ -256,7 +257,7 @@ def player(game, policy):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("rules", "seed"), [(Threes(dice=3), None), (ShutTheBox(tiles=6), 7)], ids=str)
+@pytest.mark.parametrize(("rules", "seed"), every(2, [(Threes(dice=3), None), (ShutTheBox(tiles=6), 7)]), ids=str)
 def test_strategies_have_the_same_regret_in_words(rules, seed):
     game = TextGame(rules, "shut", seed=seed)
     for name in {*strategies(rules)} - {"random"}:
@@ -402,25 +403,14 @@ NO_OBJECT = ": it must be an object with the texts id and answer; null is no ans
     ("line", "fault"),
     [
         ("4", NO_OBJECT),
-        ('"ID"', NO_OBJECT),
         ('[{"id": "ID", "answer": "2"}]', NO_OBJECT),
         ('{"id": "ID"}', NO_OBJECT),
         ('{"answer": null}', NO_OBJECT),
-        ('{"id": null, "answer": "2"}', NO_OBJECT),
         ('{"id": "ID", "answer": 2}', NO_OBJECT),
-        ('{"id": "ID", "answer": NaN}', NO_OBJECT),
-        ('{"id": "ID", "answer": ["2"]}', NO_OBJECT),
         ('{"id": "ID", "answer": {"keep": 2}}', NO_OBJECT),
         ('{"id": "x", "answer": "2"}', ": no question has the id 'x': use the flags of ask"),
-        ('{"id": "x", "answer": null}', ": no question has the id 'x': use the flags of ask"),
         ('{"id": "x", "id": "ID", "answer": "2"}', ": it has the key 'id' twice"),
-        ('{"id": "ID", "answer": "2", "answer": "1"}', ": it has the key 'answer' twice"),
-        ('{"id": "ID", "answer": "2", "n": {"a": 1, "a": 2}}', ": it has the key 'a' twice"),
         ("{", ": it is not JSON from column 2 on"),
-        ('{"answer": "2"', ": it is not JSON from column 15 on"),
-        ('{"answer": "2"},', ": it is not JSON from column 16 on"),
-        ("{'id': 'ID'}", ": it is not JSON from column 2 on"),
-        ("\x00", ": it is not JSON from column 1 on"),
         ('{"id": "\x00"}', ": it is not JSON from column 9 on"),
         ("[" * 100_000, ": it is nested too deep"),
         ("1" * 5000, ": it has an integer of 5,000 digits"),
@@ -457,11 +447,3 @@ def test_files_of_answers_may_have_other_line_breaks_and_keys(tmp_path, capsys):
         assert regret(content.encode()) == plain
     twice = regret("\n".join([*lines, *more]).encode())
     assert twice["regret"] != plain["regret"]  # two answers share the probability of a question
-
-
-@pytest.mark.slow
-def test_a_huge_answer_is_read_in_time(tmp_path, capsys):
-    path = tmp_path / "answers.jsonl"
-    path.write_text(json.dumps({"id": DICE[0], "answer": "keep 1 " * 100_000}))
-    assert main(["grade", "threes", "--dice", "2", "--json", "--answers", str(path)]) == 0
-    assert json.loads(capsys.readouterr().out)["missing"] == len(DICE) - 1

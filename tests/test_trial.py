@@ -16,6 +16,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecEnvWrapper, VecFram
 
 from stb_gym import RecordRegret, RegretMeter, solve
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from tests import every
 from tests.measure.test_meter import first_legal
 from tests.own_wrappers import (
     Cheat,
@@ -157,7 +158,7 @@ def wrapped(chosen):
 CHOSEN = st.lists(st.sampled_from(ANY), min_size=1, max_size=3)
 
 
-@settings(max_examples=6)
+@settings(max_examples=3)
 @given(agent=st.sampled_from([chooser, careless]), chosen=CHOSEN)
 def test_the_regret_is_what_the_agent_loses_at_play(agent, chosen):
     compare(agent, chosen)
@@ -170,7 +171,9 @@ def test_many_regrets_are_what_agents_lose_at_play(agent, chosen):
     compare(agent, chosen)
 
 
-@pytest.mark.parametrize(("change", "wrapper"), [(change, each) for change, some in CHANGES.items() for each in some])
+@pytest.mark.parametrize(
+    ("change", "wrapper"), every(3, [(change, each) for change, some in CHANGES.items() for each in some])
+)
 def test_what_a_wrapper_changes_is_named(change, wrapper):
     message = f"{wrapper.__name__} changes {change}: record the losses of play with RecordRegret"
     for env in (
@@ -185,7 +188,7 @@ def test_what_a_wrapper_changes_is_named(change, wrapper):
         solve(wrapper(make()))
 
 
-@pytest.mark.parametrize("wrapper", [Opposite, Hurried])
+@pytest.mark.parametrize("wrapper", every(2, [Hurried, Opposite]))
 def test_other_rewards_need_an_objective(wrapper):
     env = SyncVectorEnv([lambda: wrapper(make())])
     for refused in (env, env.envs[0]):
@@ -194,7 +197,7 @@ def test_other_rewards_need_an_objective(wrapper):
     assert RegretMeter(env, "score")(chooser).regret == RegretMeter(make())(chooser).regret
 
 
-@pytest.mark.parametrize("wrapper", HARMLESS)
+@pytest.mark.parametrize("wrapper", every(3, HARMLESS))
 def test_harmless_wrappers_are_measured_exactly(wrapper):
     assert RegretMeter(wrapper(make()))(first_legal).regret == RegretMeter(make())(first_legal).regret
 
@@ -273,7 +276,7 @@ MANY = [
 VECS = [lambda: DummyVecEnv([make] * 3), lambda: VecNormalize(DummyVecEnv([make])), lambda: TurnVecEnv(make_vec())]
 
 
-@pytest.mark.parametrize("inside", MANY)
+@pytest.mark.parametrize("inside", every(4, MANY))
 def test_wrappers_of_vector_environments_are_tried(inside):
     assert RegretMeter(OwnMany(inside()))(chooser).regret == RegretMeter(make())(chooser).regret
     with pytest.raises(ValueError, match="ReversedMany changes the actions or the dice"):
@@ -282,7 +285,7 @@ def test_wrappers_of_vector_environments_are_tried(inside):
         RegretMeter(NegativeMany(inside()))(chooser)
 
 
-@pytest.mark.parametrize("inside", VECS)
+@pytest.mark.parametrize("inside", every(3, VECS))
 def test_wrappers_of_stable_baselines3_are_tried(inside):
     assert RegretMeter(OwnVec(inside()))(first_legal).regret == RegretMeter(make())(first_legal).regret
     with pytest.raises(ValueError, match="ReversedVec changes the actions or the dice"):

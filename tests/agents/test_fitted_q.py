@@ -96,6 +96,7 @@ def test_the_model_gets_the_true_successors_and_all_rewards(limit):
     assert any((step.truncated & ~step.terminated).any() for step in seen) == (limit is not None)
 
 
+@pytest.mark.nightly
 def test_it_learns_five_tiles():
     agent, game = FittedQ(make(), SETTINGS, seed=0), ShutTheBox(tiles=5)
     before = regret_of(agent, game)

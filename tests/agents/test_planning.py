@@ -26,6 +26,7 @@ def test_tree_search_finds_perfect_play_where_rollouts_do_not():
     assert regret_of(TreeSearch, 2000, dice=3) < 0.03
 
 
+@pytest.mark.nightly
 def test_rollouts_approach_the_greedy_step_on_the_values_of_random_play():
     game = Threes(dice=3)
     limit = evaluate(game, greedy_step(game)).regret

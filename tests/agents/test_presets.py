@@ -10,6 +10,7 @@ import pytest
 from agents import presets
 from agents.presets import TASKS, Config, configure, make_settings, read_preset, task_name
 from agents.registry import LEARNERS
+from tests import every
 from training import tune
 from training.tune import SPACES
 
@@ -176,7 +177,7 @@ def test_presets_of_another_form_are_refused_in_one_line(tables, text, fault):
 BUDGETS = (1, 15, 100, 1000, 50_000, 3_000_000)
 
 
-@pytest.mark.parametrize("algorithm", LEARNERS)
+@pytest.mark.parametrize("algorithm", every(3, LEARNERS))
 def test_a_budget_is_kept_on_every_task(algorithm):
     for task, budget in product(TASKS.values(), BUDGETS):
         config = configure(algorithm, *task, steps=budget)
@@ -192,7 +193,7 @@ def test_a_budget_is_kept_on_every_task(algorithm):
             assert LEARNERS[algorithm].of_library or rollouts >= min(budget // 16, 24)
 
 
-@pytest.mark.parametrize("algorithm", LEARNERS)
+@pytest.mark.parametrize("algorithm", every(3, LEARNERS))
 def test_the_budget_of_a_preset_makes_the_published_run(algorithm):
     for task, variant in product(TASKS.values(), ("standard", "quick", "200k", "1m", "10m")):
         preset, config = read_preset(algorithm, task_name(*task), variant), configure(algorithm, *task, variant)

@@ -10,6 +10,7 @@ from agents.registry import LEARNERS
 from agents.sb3 import StockLearner
 from stb_gym import ShutTheBox, evaluate
 from stb_gym.solver import compile_game
+from tests import every
 from tests.agents import BOX, seen
 from tests.learners import SMALL
 
@@ -34,9 +35,7 @@ def weights_of(model):
     return {name: weights.tolist() for name, weights in model.policy.state_dict().items()}
 
 
-@pytest.mark.parametrize(
-    ("name", "steps"), [pytest.param("sb3-ppo", 2048, marks=pytest.mark.nightly), ("sb3-a2c", 50), ("sb3-dqn", 200)]
-)
+@pytest.mark.parametrize(("name", "steps"), every(3, [("sb3-a2c", 50), ("sb3-dqn", 200), ("sb3-ppo", 2048)]))
 def test_stock_agents_learn_as_if_they_were_not_measured(name, steps):
     model = LEARNERS[name].maker("MlpPolicy", gym.make(BOX, tiles=5), seed=3, device="cpu")
     model.learn(steps)  # before the other is made, as both draw from the same generators

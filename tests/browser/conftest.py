@@ -88,8 +88,8 @@ class Visitor:
 
 
 @contextmanager
-def visiting(browser, pages, screen, motion="reduce"):
-    context = browser.new_context(offline=True, reduced_motion=motion, **SCREENS[screen])
+def visiting(browser, pages, screen):
+    context = browser.new_context(offline=True, reduced_motion="reduce", **SCREENS[screen])
     context.set_default_timeout(PATIENCE)
     visitor = Visitor(context.new_page(), pages)
     yield visitor

@@ -23,7 +23,6 @@ other = fake_run(folder / "library", ["worst", "lowest-first", "lowest-first"], 
 runs = map(str, [*fake_runs(folder / "runs"), other, folder / "longer.csv.gz"])
 sys.exit(main([*runs, "--out", str(folder / "page.html")]))
 """
-BASELINES = ["greedy-step", "fewest-then-biggest", "random"]
 RANKING = ["tabular-afterstates", "greedy-step", "q-learning", "fewest-then-biggest", "random", "sb3-dqn"]
 
 
@@ -65,19 +64,6 @@ def test_agents_of_equal_steps_are_ranked_best_first(reader):
 @pytest.mark.parametrize("task", ["nowhere", "constructor", "toString"])
 def test_a_link_to_an_unknown_task_shows_the_first(reader, task):
     assert ranking(reader.visit(task, "curves")) == RANKING
-
-
-def test_groups_are_hidden_and_shown_again(reader):
-    page = reader.visit("", "curves")
-    for group, hidden in {
-        "library": ["sb3-dqn"],
-        "no learning": BASELINES,
-        "ours": ["tabular-afterstates", "q-learning"],
-    }.items():
-        click(page, group)
-        assert ranking(page) == [name for name in RANKING if name not in hidden]
-        click(page, group)
-        assert ranking(page) == RANKING
 
 
 def test_a_pointer_or_a_slider_picks_a_measurement(reader):

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.acting import button, click, follow
+from tests.browser.acting import button, follow
 from tests.browser.test_views import PERFECT
 
 TITLES = {
@@ -73,16 +73,6 @@ def test_every_page_has_its_title(reader, asked):
     page = reader.visit(asked)
     expect(page).to_have_title(f"{TITLES[asked]} · Shut the box")
     expect(page.locator(".notice")).to_have_count(0)
-
-
-def test_the_title_follows_the_visitor(reader):
-    page = reader.visit("board?open=1,4,5&roll=9")
-    click(page, "before the throw")
-    expect(page).to_have_title("Analysis: open 1,4,5 · Shut the box")
-    page.go_back()
-    expect(page).to_have_title("Analysis: open 1,4,5, roll 9 · Shut the box")
-    follow(page, "Map")
-    expect(page).to_have_title("Map: open 1,4,5, roll 9 · Shut the box")
 
 
 @pytest.mark.parametrize("asked", NOTICES)

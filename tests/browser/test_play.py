@@ -28,7 +28,6 @@ from tests.browser.acting import (
     see_heading,
     solve_round,
 )
-from tests.browser.conftest import visiting
 
 PLAYED = re.compile("played=")
 ON_THE_BOARD = "[...document.querySelectorAll('.felt [aria-label]')].map(each => each.ariaLabel)"
@@ -224,15 +223,6 @@ def test_a_newcomer_rolls_and_moves(visitor, name):
     expect(page.locator(".start")).to_have_count(0)
 
 
-def test_new_games_have_different_seeds(reader):
-    def seed_of_a_new_game():
-        page = reader.visit("")
-        roll(page)
-        return re.search(r"seed=(\d+)", page.url)[1]
-
-    assert len({seed_of_a_new_game() for _ in range(3)}) == 3
-
-
 def test_dice_of_the_day(visitor):
     page = visitor.page
     page.clock.set_fixed_time("2026-11-25T12:00:00")
@@ -337,11 +327,6 @@ def test_own_dice_are_entered_by_click_and_by_key_and_celebrated(visitor):
     visitor.look()
 
 
-def test_a_link_with_dice_that_do_not_exist_asks_for_them(reader):
-    page = reader.visit("play?seed=7&own=79.4x")
-    see_heading(page, "Your own dice")
-
-
 def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
     page = visitor.visit("play?seed=5&against=optimal&turn=second")
     steps = page.locator(".steps li")
@@ -351,57 +336,6 @@ def test_the_turn_of_an_opponent_is_a_list_at_once_without_motion(visitor):
     assert 45 - sum(map(int, shut.split(","))) == number_after("ended with", page.locator(".verdict"))
     roll(page)
     see_heading(page, re.compile("^You rolled"))
-
-
-@pytest.fixture
-def mover(browser, pages):
-    """Yield a visitor who did not ask for reduced motion; the test controls the clock."""
-    with visiting(browser, pages, "phone", motion="no-preference") as visitor:
-        visitor.page.clock.install(time=0)
-        visitor.page.clock.pause_at(1000)  # else it goes on in real time
-        yield visitor
-
-
-def test_dice_tumble_unless_reduced_motion_is_preferred(mover, reader):
-    page = mover.visit("play?seed=5")
-    roll_button(page).click()
-    expect(page.locator(".tumbling")).to_be_visible()
-    assert page.locator(".tumbling .die").first.evaluate("die => getComputedStyle(die).animationName") == "tumble"
-    see_heading(page, "Rolling …")
-    expect(moves_of(page)).to_have_count(0)
-    page.clock.run_for(450)
-    expect(page.locator(".tumbling")).to_have_count(0)
-    move(page)
-    shut = page.locator(".tile.shut").first
-    assert shut.evaluate("tile => getComputedStyle(tile).animationName") == "turn"
-    still = reader.visit("play?seed=5")
-    roll_button(still).evaluate("button => button.click()")
-    assert still.locator(".tumbling").count() == 0
-    expect(moves_of(still)).not_to_have_count(0)
-
-
-@pytest.mark.parametrize("turn", ["first", "second"])
-def test_the_turn_of_an_opponent_is_animated(mover, turn):
-    page = mover.visit(f"play?seed=5&against=optimal&turn={turn}&coach=never")
-    moves = moves_of(page)
-    while turn == "first" and not page.get_by_text("The perfect player plays").count():
-        if roll_button(page).count():
-            roll_button(page).click()
-            page.clock.run_for(450)
-        if moves.count():
-            moves.first.click()
-    steps = page.locator(".steps li")
-    see_heading(page, "The perfect player plays")
-    expect(steps).to_have_count(0)
-    page.clock.run_for(450)
-    expect(steps).to_have_count(1)
-    assert "shut" not in steps.inner_text()
-    page.clock.run_for(850)
-    expect(steps).to_contain_text("shut")
-    click(page, "skip")
-    see_heading(page, "Your turn" if turn == "second" else re.compile("You win|You lose|A tie"))
-    if turn == "second":
-        expect(roll_button(page)).to_be_focused()
 
 
 def test_statistics_persist_and_can_be_reset(visitor):
@@ -545,21 +479,3 @@ def test_plus_is_good_and_ticks_are_true(reader):
     assert place_of(end) == pytest.approx(last + tall, abs=0.01)
     assert min(abs(place_of(start) - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
     assert 3 <= len(ticks) <= 8
-
-
-def test_the_board_in_forced_colors(reader):
-    page = reader.visit("play?seed=1&own=13&coach=never")
-    page.emulate_media(forced_colors="active")
-    tile = button(page, "tile 1, open")
-    look = "tile => [getComputedStyle(tile).borderTopWidth, getComputedStyle(tile).backgroundColor]"
-    width, before = tile.evaluate(look)
-    tile.click()
-    page.mouse.move(0, 0)
-    assert float(width.removesuffix("px")) >= 1
-    assert tile.evaluate(look)[1] != before
-    click(page, "tile 3, open")
-    styles = [
-        page.get_by_role("button", name=f"tile {n}").evaluate("tile => getComputedStyle(tile).borderTopStyle")
-        for n in (1, 2)
-    ]
-    assert styles == ["dashed", "solid"]

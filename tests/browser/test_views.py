@@ -84,19 +84,6 @@ def test_the_ticks_of_the_chart_are_where_their_numbers_are(visitor, learned):
         assert ticks.get(0) in (None, pytest.approx(drawn[0]))  # before the first step
 
 
-def test_trainings_stand_side_by_side_or_alone(visitor):
-    page = visitor.visit("training")
-    summaries = page.locator(".summary")
-    expect(summaries).to_have_count(2)
-    page.get_by_label("beside").select_option("nothing")
-    expect(summaries).to_have_count(1)
-    page.get_by_label("the training").select_option("fitted-q-small-0")
-    expect(summaries).to_contain_text("fitted-q-small-0")
-    visitor.look()
-    page.get_by_role("link", name=re.compile("^open")).first.click()
-    see_heading(page, re.compile("^Best:"))
-
-
 def test_without_trainings_there_is_no_view_of_them(reader):
     page = reader.visit("training", "threes")
     assert page.get_by_role("link", name="Training").count() == 0
@@ -163,20 +150,6 @@ def test_the_map_by_keyboard_and_by_mouse(visitor):
     see_heading(page, "Before the throw")
 
 
-def test_fingers_reach_every_position_of_the_map(visitor):
-    page = visitor.visit("map?open=1,2,3")
-    canvas, area = page.locator("canvas"), page.get_by_role("slider")
-    columns = 44  # from 2 to 45 points: a turn is over with 1
-    if visitor.page.viewport_size["width"] > 820:
-        assert canvas.bounding_box()["width"] / columns >= 24
-    for name in ("right", "right", "up", "left", "left", "down"):
-        before = area.get_attribute("aria-valuetext")
-        arrow = button(page.get_by_role("group", name="to the next position"), name)
-        assert min(arrow.bounding_box()["width"], arrow.bounding_box()["height"]) >= 44
-        arrow.click()
-        expect(area).not_to_have_attribute("aria-valuetext", before)
-
-
 def test_the_map_has_true_axes_and_a_true_legend(visitor):
     page = visitor.visit("map?by=value")
     canvas, area = page.locator("canvas"), page.get_by_role("slider")
@@ -240,25 +213,6 @@ def test_mistakes_stand_out_from_other_positions(visitor, shown, forced, learned
     assert len(others) == pytest.approx(np.count_nonzero(lost), abs=1)  # the position that is chosen has a frame
     assert min(contrast(each, pale) for each in others) >= 3
     assert len(set(others)) > 3
-
-
-@pytest.mark.parametrize("view", ["board?open=1,4,5,8&roll=9", "learn", "training", "map?by=loss", "drill"])
-def test_every_view_works_in_the_colours_of_the_visitor(visitor, view):
-    visitor.page.emulate_media(forced_colors="active")
-    page = visitor.visit(view)
-    style = "(element, name) => getComputedStyle(element)[name]"
-    current = page.locator("nav a[aria-current]").evaluate(style, "borderBottomColor")
-    for tab in page.locator("nav a:not([aria-current])").all():
-        assert tab.evaluate(style, "borderBottomColor") != current
-    pressed, others = (
-        {
-            tuple(map(int, re.findall(r"\d+", each.evaluate(style, "backgroundColor"))[:3]))
-            for each in page.locator(f".segments [aria-pressed={state}]").all()
-        }
-        for state in ("true", "false")
-    )
-    assert all(contrast(one, other) >= 3 for one in pressed for other in others)
-    visitor.look()
 
 
 def test_the_drill_asks_answers_and_counts(visitor):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from stb_gym.check import rollout
+from tests import every
 
 MODES = ["NextStep", "SameStep", "Disabled"]
 WEIGHTS = np.random.default_rng(0).normal(size=(11, 11))
@@ -145,7 +146,7 @@ HELD = {  # what a field holds in the place of its own entries
 }
 
 
-@pytest.mark.parametrize("mode", ["single", "samples", *MODES])
+@pytest.mark.parametrize("mode", every(5, ["single", "samples", *MODES]))
 @pytest.mark.parametrize(
     ("field", "held", "words"),
     [
@@ -171,7 +172,7 @@ def test_faults_of_a_field_are_named(field, held, words, mode):
     assert words in result.likely[0], result
 
 
-@pytest.mark.parametrize("mode", ["single", "samples", *MODES])
+@pytest.mark.parametrize("mode", every(5, ["single", "samples", *MODES]))
 @pytest.mark.parametrize("field", ["reward", "done", "action_mask", "log_prob"])
 def test_shifted_fields_are_named(field, mode):
     result = check(mode, lambda rows: rows | {field: np.roll(rows[field], 1, axis=0)})
@@ -189,7 +190,7 @@ def ended(rows):
     return rows
 
 
-@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("mode", every(3, MODES))
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -338,7 +339,7 @@ def on_policy(algorithm, **options):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["PPO", "MaskablePPO"])
+@pytest.mark.parametrize("name", every(2, ["MaskablePPO", "PPO"]))
 def test_collectors_of_stable_baselines3_pass(name):
     stable_baselines3 = pytest.importorskip("stable_baselines3")
     sb3_contrib = pytest.importorskip("sb3_contrib")

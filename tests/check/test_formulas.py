@@ -12,7 +12,7 @@ from stb_gym import check
 from stb_gym.check import faults
 from stb_gym.check.formulas import ADVANTAGES
 from stb_gym.check.trajectories import random_process, turns
-from tests import mostly_nightly
+from tests import every
 
 
 def loop(batch):
@@ -36,6 +36,7 @@ def test_right_advantages_pass_in_every_layout(function, layout):
     assert check.advantages(function, layout=layout)
 
 
+@pytest.mark.slow
 def test_tensors_in_single_precision_pass():
     torch = pytest.importorskip("torch")
     assert check.advantages(lambda batch: torch.as_tensor(loop(batch)).float().requires_grad_(), layout="TB")
@@ -62,20 +63,21 @@ def assert_named(check_of, wrong, unused):
         assert result.passed or name in result.likely
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", mostly_nightly(ADVANTAGES, lambda kind: kind == "n-step"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ADVANTAGES)
 def test_wrong_advantages_are_named(kind):
     unused = ["lambda", "recursion"] if kind == "n-step" else []
     check_of = partial(check.advantages, kind=kind, lam=[0.9])
     assert_named(check_of, partial(faults.wrong_advantages, kind=kind), unused)
 
 
+@pytest.mark.slow
 def test_wrong_returns_are_named():
     assert_named(check.returns, faults.wrong_returns, ["lambda is taken as 1", "bootstraps", "treated"])
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("kind", mostly_nightly(["greedy", "double", "expected"], lambda kind: kind == "double"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
 def test_wrong_targets_are_named(kind):
     check_of = partial(check.q_targets, kind=kind, num_steps=3)
     assert_named(check_of, partial(faults.wrong_targets, kind=kind), ["lambda", "recursion", "itself"])
@@ -123,7 +125,7 @@ def test_right_targets_pass(function):
     assert check.q_targets(function, kind=function.__name__)
 
 
-@pytest.mark.parametrize("function", [greedy, quantile, categorical])
+@pytest.mark.parametrize("function", every(3, [greedy, quantile, categorical], pytest.mark.slow))
 def test_targets_without_masks_take_all_actions(function):
     unmasked = partial(function, masked=False)
     result = check.q_targets(unmasked, kind=function.__name__)

@@ -12,6 +12,7 @@ from stb_gym import RegretMeter, Threes, check
 from stb_gym.check.gradients import direction
 from stb_gym.check.sampled_turns import TurnSampler
 from stb_gym.measure import policy_gradient
+from tests import every
 
 METER = RegretMeter(Threes(dice=3))
 
@@ -98,7 +99,7 @@ FAULTS = {
 }
 
 
-@pytest.mark.parametrize("words", FAULTS)
+@pytest.mark.parametrize("words", every(4, FAULTS))
 def test_faults_are_named(words):
     result = check.gradient(METER, NET, FAULTS[words], group_size=8, masked=True)
     [name] = result.likely
@@ -159,7 +160,9 @@ def test_turns_must_fill_groups():
         check.gradient(METER, random_play, print, group_size=7)
 
 
-@pytest.mark.parametrize(("fault", "message"), [("adds", "set the gradients to zero"), ("steps", "make no step")])
+@pytest.mark.parametrize(
+    ("fault", "message"), every(2, [("adds", "set the gradients to zero"), ("steps", "make no step")])
+)
 def test_changes_of_the_agent_are_refused(fault, message):
     net = network()
     right = of_network(net, leave_one_out, adds=fault == "adds")
@@ -201,6 +204,7 @@ def coverage(dimensions, cosine, noise, batches, confidence, repetitions=300):
     return np.mean((low <= cosine + 1e-4) & (cosine - 1e-4 <= high)), np.mean(high < 1)
 
 
+@pytest.mark.nightly
 def test_intervals_keep_their_word():
     contained, fails = coverage(10, 0.9, 0.5, 50, 0.9)
     assert contained >= 0.9

@@ -10,6 +10,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from stb_gym import check
 from stb_gym.check.ladder import RUNGS, TOLERANCE, RungEnv
+from tests import every
 
 NAMES = [rung.name for rung in RUNGS]
 STEPS = 1500
@@ -144,6 +145,7 @@ class VectorQLearner(QLearner):
             observations, masks = following.copy(), next_masks
 
 
+@pytest.mark.slow
 def test_the_values_are_exact():
     """The regret of perfect play is 0, of the worst play 1, and of every wrong reachable choice above the tolerance."""
     for rung in RUNGS:
@@ -160,7 +162,9 @@ def test_the_values_are_exact():
             assert error == pytest.approx(0, abs=1e-12) or error > 1.5 * TOLERANCE
 
 
-WITHOUT_LIMIT = pytest.mark.parametrize("rung", [rung for rung in RUNGS if not rung.limit], ids=lambda rung: rung.name)
+WITHOUT_LIMIT = pytest.mark.parametrize(
+    "rung", every(4, [rung for rung in RUNGS if not rung.limit]), ids=lambda rung: rung.name
+)
 
 
 @WITHOUT_LIMIT
@@ -214,7 +218,7 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "rung", "words"), FAULTS)
+@pytest.mark.parametrize(("fault", "rung", "words"), every(8, FAULTS))
 def test_a_planted_fault_fails_its_rung(fault, rung, words):
     result = check.agent(partial(QLearner, fault=fault), rungs=[rung], steps=STEPS)
     assert result.where
@@ -231,6 +235,7 @@ def test_a_planted_fault_passes_the_rungs_below(fault, rung):
         assert next(case.name for case in result.cases if not case.passed) == rung, result
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("mode", [AutoresetMode.SAME_STEP, AutoresetMode.NEXT_STEP])
 def test_vector_environments_are_climbed(mode):
     vectorize = partial(SyncVectorEnv, autoreset_mode=mode)
@@ -244,6 +249,7 @@ def test_vector_environments_are_climbed(mode):
     assert [case.name for case in result.cases if not case.passed] == ["autoreset"], result
 
 
+@pytest.mark.nightly
 def test_what_does_not_apply_is_skipped():
     """Rungs with masks need an agent that takes them, and the discount an argument."""
     result = check.agent(lambda env: WithoutMasks(env), steps=STEPS)

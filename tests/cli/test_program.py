@@ -37,7 +37,7 @@ def documented():
     return {name: set(keys) for name, *keys in lines}
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_key_of_the_json_is_documented(ask, run, tmp_path):
     known = documented()
     _, failed, _ = run("check returns tests.cli.test_checking:undiscounted --json")
@@ -193,11 +193,11 @@ def test_signal_handlers_are_restored(run):
         signal.signal(signal.SIGTERM, before)
 
 
-@pytest.mark.nightly
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("shell", "words"),
     every(
-        3, [*product(['"$@" | true', '"$@" >&-'], ["watch threes --seed 1", "play threes", "solve threes", "--help"])]
+        8, [*product(['"$@" | true', '"$@" >&-'], ["watch threes --seed 1", "play threes", "solve threes", "--help"])]
     ),
 )
 def test_a_closed_pipe_causes_no_traceback(words, shell):

@@ -1,7 +1,5 @@
 """Test rendering: texts, pictures with the last move in words, the window, and missing libraries."""
 
-import copy
-import pickle
 import sys
 from unittest.mock import Mock, call
 
@@ -169,18 +167,6 @@ def test_the_window_shows_every_position_at_its_pace(identity, pygame):
     env.close()
     assert not pygame.display.get_init()
     env.close()
-
-
-def test_a_copy_of_an_environment_with_a_window_has_another_one(pygame):
-    env = make_turn(NINE, render_mode="human")
-    env.reset(seed=1)
-    copies = [copy.deepcopy(env), pickle.loads(pickle.dumps(env))]
-    assert pygame.display.get_init()
-    env.close()
-    for again in copies:
-        again.reset(seed=1)
-        assert pygame.display.get_init()
-        again.close()
 
 
 @pytest.mark.parametrize("env", [TurnEnv(NINE), TurnVectorEnv(NINE, 2)])

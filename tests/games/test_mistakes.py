@@ -21,6 +21,7 @@ from stb_gym.envs import make_turn, make_turns
 from stb_gym.games import check_game, rule
 from stb_gym.rounds import Round
 from stb_gym.text import TextGame
+from tests import every
 from tests.by_rules import states_by_rules, value_by_rules
 
 LIBRARY = str(Path(stb_gym.__file__).parent)
@@ -375,7 +376,8 @@ DOORS = {
     "register": (register, None),
 }
 FAST = ("solve", "meter", "step_many", "round")
-ALL_DOORS = [*FAST, *(pytest.param(door, marks=pytest.mark.nightly) for door in DOORS if door not in FAST)]
+ALL_DOORS = every(4, FAST, pytest.mark.slow)
+ALL_DOORS += [pytest.param(door, marks=pytest.mark.nightly) for door in DOORS if door not in FAST]
 
 
 def is_refused(door, game):

@@ -1,5 +1,7 @@
 """Test that boards and tables measure policies alike, under all rules."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from stb_gym import ShutTheBox, solve
 from stb_gym.large import flow, solve_large
 from stb_gym.large import grid as board_grid
 from stb_gym.solver import AfterstateScorePolicy, UniformRandom
+from tests import every
 from tests.twins import GOALS, boxes
 
 NINE = ShutTheBox()
@@ -53,8 +56,10 @@ def test_policies_are_measured_as_by_tables(game, column_tiles, name, goal, wors
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", POLICIES)
-@pytest.mark.parametrize("rules", [{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "high-shut", "first_move": 2}])
+@pytest.mark.parametrize(
+    ("rules", "name"),
+    every(3, product([{"tiles": 10, "dice": 3, "open": "4-up"}, {"one_die": "high-shut", "first_move": 2}], POLICIES)),
+)
 def test_policies_of_larger_boxes_are_measured_as_by_tables(rules, name):
     check_evaluation(ShutTheBox(**rules), 5, POLICIES[name], "score", kept=8)
 

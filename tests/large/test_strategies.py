@@ -6,13 +6,16 @@ from stb_gym import ShutTheBox, evaluate, solve, strategies, strategy
 from stb_gym.large import LargeEvaluation, large_strategies, large_strategy, solve_large
 from stb_gym.solver import UniformRandom, policy_array
 from stb_gym.solving import perfect_play
+from tests import every
 
 NINE = ShutTheBox()
 TABLES_ONLY = ["most-ways", "approximation"]
 
 
 @pytest.mark.parametrize(
-    "game", [NINE, ShutTheBox(tiles=7, one_die="any-time"), ShutTheBox(tiles=7, first_move=2)], ids=str
+    "game",
+    every(3, [ShutTheBox(tiles=7, one_die="any-time"), NINE, ShutTheBox(tiles=7, first_move=2)], pytest.mark.slow),
+    ids=str,
 )
 def test_strategies_play_as_with_tables(solved, game):
     tables = solved(game).tables

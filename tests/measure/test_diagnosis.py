@@ -1,16 +1,16 @@
-"""Test diagnoses: counts of visits, parts of the regret beside the reference, critics and exact gradients."""
+"""Test diagnoses: parts of the regret beside the reference, critics and exact gradients."""
 
 from collections import Counter
 from dataclasses import asdict, replace
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache
+from itertools import product
 
 import gymnasium as gym
 import numpy as np
 import pytest
 import torch
-from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import Autoreset, NormalizeReward, TimeLimit, TransformAction, TransformReward
+from gymnasium.wrappers import NormalizeReward, TransformReward
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
 from torch import nn
@@ -19,7 +19,7 @@ from stb_gym import RecordVisits, RegretMeter, ShutTheBox, Threes, VectorRecordV
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.measure import Visits, policy_gradient
 from stb_gym.solver import compile_game, expected
-from tests import reference
+from tests import every, reference
 from tests.measure.test_meter import first_legal, player
 from tests.solver.test_evaluation import random_policy
 from tests.twins import in_their_words, move_of, their_utility, throwing_states, twin
@@ -33,82 +33,13 @@ METER = RegretMeter(SIX)
 RANDOM = np.random.default_rng(3)
 
 
-# Visits
-
-
-def counts_of(visits=None):
-    """Return [S, A + 1] the counts of each action at each state; the last column counts visits of the state."""
-    counts = np.zeros((TABLES.num_states, TABLES.num_actions + 1), int)
-    if visits is not None:
-        counts[visits.tables.pair_state, visits.tables.pair_action] = visits.pairs
-        counts[:, -1] = visits.states
-    return counts
-
-
-@pytest.mark.parametrize("wrap", [lambda env: env, partial(TimeLimit, max_episode_steps=2), Autoreset], ids=range(3))
-def test_a_wrapper_counts_what_is_played(wrap):
-    """The action that the innermost environment receives is counted."""
-    env = RecordVisits(TransformAction(wrap(gym.make(BOX, tiles=6)), lambda action: action ^ 1, None))
-    counts = counts_of()
-
-    def meet(observation):
-        state = env.unwrapped.find_states(observation)
-        counts[state, -1] += 1
-        return state
-
-    observation, info = env.reset(seed=0)
-    state = meet(observation)
-    for _ in range(150):
-        action = int(RANDOM.choice(np.flatnonzero(info["action_mask"])))
-        counts[state, action] += 1
-        observation, _, terminated, truncated, info = env.step(action ^ 1)
-        state = meet(observation)
-        if terminated or truncated:
-            observation, *_, info = env.step(0) if wrap is Autoreset else env.reset()
-            state = meet(observation)
-    env.step(int(info["action_mask"].argmin()) ^ 1)  # illegal, so it is not counted
-    assert (counts_of(env.visits) == counts).all()
-
-
-@pytest.mark.parametrize("mode", ["NextStep", "SameStep", "Disabled"])
-@pytest.mark.parametrize("limit", [None, 2])
-def test_a_vector_wrapper_counts_what_is_played(mode, limit):
-    envs = VectorRecordVisits(gym.make_vec(BOX, 30, tiles=6, autoreset_mode=mode, max_episode_steps=limit))
-    counts, over = counts_of(), np.zeros(30, bool)
-
-    def meet(observations):
-        np.add.at(counts, (envs.unwrapped.find_states(observations), -1), 1)
-
-    meet(envs.reset(seed=1)[0])
-    for _ in range(25):
-        states, actions, acts = envs.unwrapped.states, envs.unwrapped.legal_sample(), ~over | (mode == "SameStep")
-        np.add.at(counts, (states[acts], actions[acts]), 1)
-        observations, _, terminated, truncated, infos = envs.step(actions)
-        meet(observations)
-        over = terminated | truncated
-        if mode == "SameStep" and over.any():
-            meet(infos["final_obs"][over])
-        if mode == "Disabled" and over.any():
-            meet(envs.reset(options={"reset_mask": over})[0][over])
-            over[:] = False
-    assert (counts_of(envs.visits) == counts).all()
-
-
-def test_visits_of_several_environments_are_added():
-    envs = SyncVectorEnv([lambda: RecordVisits(gym.make(BOX, tiles=6))] * 3)
-    envs.reset(seed=0)
-    envs.step(np.array([0, 0, 0]))
-    visits = envs.get_attr("visits")
-    assert (counts_of(sum(visits)) == sum(map(counts_of, visits))).all()
-
-
 # Parts of the regret
 
 
 def random_visits(game, turns=20):
     """Return the visits of some turns of random play."""
     envs = VectorRecordVisits(TurnVectorEnv(game, turns, autoreset_mode=gym.vector.AutoresetMode.SAME_STEP))
-    envs.reset(seed=int(RANDOM.integers(2**31)))
+    envs.reset(seed=turns)
     for _ in range(6):
         envs.step(envs.unwrapped.legal_sample())
     return envs.visits
@@ -133,8 +64,8 @@ def regret_by_the_reference(game, policy, visits, is_tried, by_frequencies):
             return utility(other.final_score(where))
         worst = utility(reference.worst_score(other))
         own = sum(share * values.get(move, worst) for move, share in plays(where, roll).items())
-        known = {move: values[move] for move in tried[where, roll]}
-        if known and max(known.values()) > own:
+        known = {move: round(float(values[move]), 12) for move in tried[where, roll]}  # equal values are equal
+        if known and max(known.values()) > own + 1e-12:  # else the agent keeps its own actions
             chosen[where, roll] = {reference.first_best(known): 1}
             return max(known.values())
         return own
@@ -155,8 +86,9 @@ def regret_by_the_reference(game, policy, visits, is_tried, by_frequencies):
     return float(best - found)
 
 
-@pytest.mark.parametrize("illegal", [False, True])
-@pytest.mark.parametrize("game", [ShutTheBox(tiles=4), Threes(dice=3, faces=4)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "illegal"), every(3, product([ShutTheBox(tiles=4), Threes(dice=3, faces=4)], [False, True]))
+)
 def test_parts_are_means_over_both_orders_of_the_reference(game, illegal):
     """In both orders and with both thresholds the parts sum to the regret."""
     meter, tables = RegretMeter(game), replace(compile_game(game))
@@ -274,7 +206,7 @@ def test_critics_learn_from_the_rewards_of_their_own_environment():
     assert errors(NormalizeReward(plain), 1) is None
 
 
-@pytest.mark.parametrize("algorithm", [PPO, A2C, DQN, MaskablePPO])
+@pytest.mark.parametrize("algorithm", every(2, [PPO, A2C, DQN, MaskablePPO]))
 def test_models_of_stable_baselines3_have_critics_and_parts(algorithm):
     env = gym.make(BOX, tiles=6)
     model, meter, is_actor = algorithm("MlpPolicy", env, seed=1, device="cpu"), RegretMeter(env), algorithm is not DQN

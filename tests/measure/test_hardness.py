@@ -38,7 +38,7 @@ def test_shares_agree_with_the_reference(game, goal):
     assert found.look_ahead == len(found.shares)
 
 
-SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=5, faces=4, one_die="any-time"), Threes(dice=3, faces=4)]
+SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=4, faces=4, one_die="any-time"), Threes(dice=3, faces=4)]
 
 
 def met(game, policy):

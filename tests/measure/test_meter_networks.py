@@ -131,15 +131,6 @@ def test_scores_of_another_shape_are_refused(width):
         METER(nn.LSTM(SEEN, width))
 
 
-def test_dictionaries_of_scores_are_refused():
-    class Named(nn.Linear):
-        def forward(self, observations):
-            return {"q": super().forward(observations)}
-
-    with pytest.raises(TypeError, match=r"the module returned a dict, not scores \[B, A\]"):
-        METER(Named(SEEN, ACTIONS))
-
-
 @pytest.mark.parametrize("where", [..., int(TABLES.legal[TABLES.decisions[-1]].argmin())])
 def test_scores_that_are_not_numbers_are_refused(where):
     """All scores of an observation, or one of an illegal action."""

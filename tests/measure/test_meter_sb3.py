@@ -12,6 +12,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFram
 
 from stb_gym import MaskInObservation, RegretMeter, evaluate
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from tests import every
 from tests.measure.test_wrapped import row, shown
 
 pytestmark = pytest.mark.slow
@@ -43,7 +44,7 @@ def rows(meter):
 @pytest.mark.parametrize(
     ("algorithm", "wrap"),
     [
-        *((algorithm, lambda env: env) for algorithm in (PPO, A2C, DQN, QRDQN, TRPO, ARS, MaskablePPO)),
+        *every(3, [(algorithm, lambda env: env) for algorithm in (PPO, A2C, TRPO, DQN, QRDQN, ARS, MaskablePPO)]),
         (MaskablePPO, MaskInObservation),
         (MaskablePPO, lambda env: FlattenObservation(MaskInObservation(env))),
     ],
@@ -63,7 +64,7 @@ def test_a_stock_model_is_measured_by_what_it_predicts(algorithm, wrap):
         assert meter(agent, masked=False).illegal_mass > 0.5
 
 
-@pytest.mark.parametrize("algorithm", [PPO, A2C, TRPO, MaskablePPO])
+@pytest.mark.parametrize("algorithm", every(3, [PPO, A2C, TRPO, MaskablePPO]))
 def test_probabilities_are_those_of_the_model(algorithm):
     env = make()
     meter, model = RegretMeter(env), model_of(algorithm, env)
@@ -127,7 +128,7 @@ def test_a_model_that_has_diverged_is_refused():
             RegretMeter(make())(agent)
 
 
-@pytest.mark.parametrize(("algorithm", "deterministic"), [(PPO, False), (MaskablePPO, True), (DQN, True)])
+@pytest.mark.parametrize(("algorithm", "deterministic"), every(2, [(PPO, False), (DQN, True), (MaskablePPO, True)]))
 def test_sampled_turns_of_a_stock_model_estimate_its_exact_regret(algorithm, deterministic):
     env = VecNormalize(DummyVecEnv([make]))
     short = {} if algorithm is DQN else {"n_steps": 64, "n_epochs": 1}
@@ -139,7 +140,7 @@ def test_sampled_turns_of_a_stock_model_estimate_its_exact_regret(algorithm, det
     assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.03)
 
 
-@pytest.mark.parametrize("deterministic", [True, False])
+@pytest.mark.parametrize("deterministic", every(2, [True, False]))
 def test_a_recurrent_model_is_measured_at_play(deterministic):
     model = model_of(RecurrentPPO, make(), "MlpLstmPolicy")
     with torch.no_grad():
@@ -154,7 +155,7 @@ def test_a_recurrent_model_is_measured_at_play(deterministic):
     assert abs(sampled.value + np.mean(returns)) <= 4 * noise
 
 
-@pytest.mark.parametrize("stack", [lambda: VecFrameStack(DummyVecEnv([make] * 8), 3), stacked_vector])
+@pytest.mark.parametrize("stack", every(2, [lambda: VecFrameStack(DummyVecEnv([make] * 8), 3), stacked_vector]))
 def test_stacked_frames_are_measured_at_play(stack):
     """The agent uses the last frame only, so its exact regret is known."""
     exact = RegretMeter(make())(lambda observations: observations.sum(axis=1).astype(int) % 15)

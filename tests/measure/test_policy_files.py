@@ -95,14 +95,18 @@ def test_bundled_policies_are_small_have_commands_and_are_not_named_like_strateg
     assert not {*bundled_policies()} & {name for rules in GAMES.values() for name in strategies(rules())}
 
 
-def test_bundled_policies_are_read_by_name_unless_a_file_has_it(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+@pytest.mark.nightly
+def test_bundled_policies_are_read_by_name():
     by_game = {}
     for name in bundled_policies():
         saved = read_policy(name)
         assert (load_policy(name, saved.game, saved.illegal) == saved.policy).all()
         by_game.setdefault(saved.game, []).append(name)
     assert {game: bundled_policies(game) for game in (*by_game, GAME)} == {**by_game, GAME: []}
+
+
+def test_a_file_goes_before_a_bundled_policy_of_its_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     for path in ("nobody", "ppo-threes.npz", "./ppo-threes", tmp_path / "ppo-threes"):
         with pytest.raises(ValueError, match="there is no policy file"):
             read_policy(path)

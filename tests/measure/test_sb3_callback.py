@@ -15,6 +15,7 @@ from stable_baselines3.common.logger import configure
 
 import stb_gym
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from tests import every
 
 pytestmark = pytest.mark.slow
 
@@ -46,7 +47,7 @@ def train(callback, steps, algorithm=PPO, **options):
     return model, [steps for steps, _ in callback.curve]
 
 
-@pytest.mark.parametrize(("algorithm", "where"), PAIRS, ids=lambda each: getattr(each, "__name__", each))
+@pytest.mark.parametrize(("algorithm", "where"), every(3, PAIRS), ids=lambda each: getattr(each, "__name__", each))
 def test_stock_models_are_measured_wherever_they_learn(algorithm, where):
     env = ENVIRONMENTS[where]()
     meter, model = stb_gym.RegretMeter(env), model_of(algorithm, env)
@@ -60,7 +61,7 @@ def test_stock_models_are_measured_wherever_they_learn(algorithm, where):
     assert (untrained["illegal_mass"] == 0) is (algorithm is MaskablePPO)
 
 
-@pytest.mark.parametrize("turns", [None, 100])
+@pytest.mark.parametrize("turns", every(2, [None, 100]))
 def test_all_numbers_are_logged_at_their_steps(turns, tmp_path, capsys):
     meter, model = meter_of(), model_of(PPO, gym.make(BOX, **SIX))
     model.set_logger(configure(str(tmp_path), ["json"]))
@@ -89,6 +90,7 @@ def test_learning_may_continue_or_restart():
     assert [steps for steps, _ in callback.curve] == [0, 64, 128, 0, 32]
 
 
+@pytest.mark.nightly
 def test_it_measures_at_most_once_per_rollout_and_per_interval():
     meter = meter_of()
     assert train(RegretCallback(meter, every=1), 96)[1] == [0, 32, 64, 96]
@@ -149,6 +151,7 @@ except ImportError as error:
     assert stb_gym.sb3.RegretCallback is RegretCallback
 
 
+@pytest.mark.nightly
 def test_examples_run():
     result = doctest.testmod(stb_gym.sb3)
     assert result.failed == 0

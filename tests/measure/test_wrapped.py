@@ -103,7 +103,7 @@ def matches(observations, mask, observation):
     return [place for place in np.flatnonzero(alike) if data_equivalence(row(observations, place), observation)]
 
 
-@pytest.mark.parametrize("name", every(3, ENVIRONMENTS))
+@pytest.mark.parametrize("name", every(6, ENVIRONMENTS))
 def test_observations_are_those_of_play(name):
     envs, met = ENVIRONMENTS[name](), set()
     observations = shown(RegretMeter(envs))
@@ -141,7 +141,7 @@ REMEMBERING = {
 
 @pytest.mark.parametrize(
     "name",
-    [*every(7, [*REMEMBERING][:-1], pytest.mark.slow), pytest.param("pictures", marks=pytest.mark.nightly)],
+    every(3, REMEMBERING, pytest.mark.nightly),
 )
 def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
     meter = RegretMeter(REMEMBERING[name]())
@@ -149,9 +149,9 @@ def test_agents_that_see_more_than_the_position_are_measured_at_play(name):
         meter(first_legal)
     if name == "running means of many":
         with pytest.raises(ValueError, match="record the losses of play with RecordRegret"):
-            meter.sample(first_legal, 50)
+            meter.sample(first_legal, 25)
     else:
-        turns = 10 if name == "pictures" else 50
+        turns = 10 if name == "pictures" else 25
         sampled, exact = meter.sample(first_legal, turns), RegretMeter(make())(first_legal).regret
         assert abs(sampled.regret - exact) <= 4 * sampled.standard_error > 0
         assert name != "frames" or sampled.regret == meter.sample(first_legal, turns).regret
@@ -167,9 +167,9 @@ def test_agents_at_play_see_what_the_wrappers_show():
             asked.append((turn, frames[1]))
         return masks.argmax(axis=1)
 
-    evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 50)
-    assert {turn for turn, _ in asked} >= set(range(50))
-    assert len(asked) == len(evaluation.state) > 50
+    evaluation = RegretMeter(wrappers.FrameStackObservation(make(), 2, padding_type="reset")).sample(agent, 20)
+    assert {turn for turn, _ in asked} >= set(range(20))
+    assert len(asked) == len(evaluation.state) > 20
 
 
 @pytest.mark.parametrize("limited", [make, make_vec])

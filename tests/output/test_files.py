@@ -77,6 +77,7 @@ with write_aside(sys.argv[1]) as aside:
 """
 
 
+@pytest.mark.slow
 def test_the_next_writer_removes_what_killed_ones_left_and_nothing_else(tmp_path):
     path = tmp_path / "file.txt"
     argv = [sys.executable, "-c", WRITER, str(path)]

@@ -1,9 +1,7 @@
 """Test what is printed: control characters, tables, errors, closed pipes, and progress bars."""
 
-import subprocess
 import sys
 from io import StringIO
-from itertools import product
 from types import SimpleNamespace
 from unittest.mock import MagicMock, call
 
@@ -12,7 +10,6 @@ import pytest
 from stb_gym.console import RED, Column, Table, refuse, say
 from stb_gym.messages import escaped
 from stb_gym.tracking import ProgressBar, showing_progress, tracked
-from tests import PATIENCE, every
 
 
 def test_tables_are_aligned_and_escaped(snapshot):
@@ -44,18 +41,6 @@ def test_control_characters_are_escaped(text, visible, capsys):
     assert capsys.readouterr().out.endswith("\nnext\n")
     assert refuse("command", ValueError(text)) == 2
     assert capsys.readouterr() == ("", f"command: {visible}\n")
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("length", "guard"), every(3, [*product([1, 200_000], ["reader_may_leave()", "contextlib.nullcontext()"])])
-)
-def test_a_reader_may_leave(guard, length):
-    """Without the guard the same program fails. A short text stays in a buffer until the end."""
-    code = f"import contextlib, sys\nfrom stb_gym.console import reader_may_leave\nwith {guard}: print('x' * {length})"
-    script = f'"{sys.executable}" -c "{code}" | true; exit "${{PIPESTATUS[0]}}"'
-    done = subprocess.run(["bash", "-c", f"sleep 0; {script}"], capture_output=True, timeout=PATIENCE, check=False)
-    assert (done.returncode == 0) == (guard == "reader_may_leave()")
 
 
 @pytest.mark.parametrize("closed", ["stdout", "stderr"])

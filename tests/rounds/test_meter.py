@@ -1,5 +1,7 @@
 """Test the exact results of agents in a round against evaluated rounds."""
 
+from itertools import product
+
 import gymnasium as gym
 import numpy as np
 import pytest
@@ -7,6 +9,7 @@ import pytest
 import stb_gym
 from stb_gym import RegretMeter, ShutTheBox, Threes, VectorRecordRegret
 from stb_gym.rounds import TIES, Round, RoundEnv, RoundMeter, RoundVectorEnv, SelfPlayVectorEnv
+from tests import every
 from tests.measure.test_meter import first_legal, uniform
 from tests.measure.test_recording import first, play_many
 from tests.own_wrappers import FewerLegal, Impatient, Opposite, Own, Reversed, SameDice
@@ -17,9 +20,11 @@ DICE, BOX = Threes(dice=2, faces=4), ShutTheBox(tiles=3)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("shut_wins", [False, True])
-@pytest.mark.parametrize("ties", TIES)
-@pytest.mark.parametrize("game", [BOX, Threes(dice=2, faces=4, free_face=1, moon=True)], ids=str)
+@pytest.mark.parametrize(
+    ("game", "ties", "shut_wins"),
+    every(5, product([BOX, Threes(dice=2, faces=4, free_face=1, moon=True)], TIES, [False, True])),
+    ids=str,
+)
 def test_wins_and_regrets_are_those_of_the_evaluated_rounds_of_all_seats(game, ties, shut_wins):
     rules, others, plays = Round(game, 3, ties, shut_wins), ["approximation", "random"], arbitrary_strategy(game, 1)
     env = RoundEnv(game, 3, "drawn", others, ties, shut_wins, observation_dtype="float32")
@@ -64,7 +69,7 @@ def test_wrappers_masks_and_several_environments_make_no_difference():
     assert RoundMeter(gym.make_vec(THREES, num_envs=3, **small))(uniform).value == plain
 
 
-@pytest.mark.parametrize("wrapper", [Reversed, Impatient, FewerLegal, SameDice, Opposite])
+@pytest.mark.parametrize("wrapper", every(5, [Reversed, Impatient, FewerLegal, SameDice, Opposite]))
 def test_wrappers_that_change_the_round_are_refused(wrapper):
     with pytest.raises(ValueError, match=f"{wrapper.__name__} changes "):
         RoundMeter(wrapper(gym.make("stb_gym/ShutTheBoxRound-v0", tiles=5)))

@@ -12,7 +12,7 @@ from tests import every
 SMALL = Threes(dice=2, faces=4, free_face=1)
 
 
-@pytest.mark.parametrize(("ties", "shut_wins"), every(5, [*product(TIES, [True, False])], pytest.mark.slow))
+@pytest.mark.parametrize(("ties", "shut_wins"), every(5, [*product(TIES, [True, False])]))
 def test_every_turn_changes_the_lead_and_the_last_one_wins_by_the_tie_rule(ties, shut_wins):
     envs = SelfPlayVectorEnv(SMALL, 40, players=4, ties=ties, shut_wins=shut_wins)
     envs.reset(seed=1)

@@ -14,7 +14,7 @@ NINE = ShutTheBox()
 FACTS = tomllib.loads(Path(__file__).with_name("facts.toml").read_text())["facts"]
 
 
-@pytest.mark.parametrize("fact", every(4, FACTS), ids=lambda fact: str({**fact}))
+@pytest.mark.parametrize("fact", every(6, FACTS), ids=lambda fact: str({**fact}))
 def test_values_and_best_moves(fact):
     game = game_of(fact.get("game", "shut-the-box"), fact.get("rules"))
     text = fact["value"]

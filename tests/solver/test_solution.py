@@ -1,6 +1,7 @@
 """Test values and optimal moves against the reference in fractions, and the methods of a solution."""
 
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stb_gym import ShutTheBox, Threes, solve, strategy
-from tests import mostly_nightly, reference
+from tests import every, reference
 from tests.solver import as_lines
 from tests.twins import (
     GOALS,
@@ -54,8 +55,10 @@ def check_floats(floats, exact):
         np.testing.assert_allclose(getattr(floats, name), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("goal", ["score", "shut", "at-most:8", *UTILITIES])
-@pytest.mark.parametrize("game", mostly_nightly([*STANDARD, TEN], lambda game: game != TEN), ids=str)
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("game", "goal"), every(5, product([*STANDARD, TEN], ["score", "shut", "at-most:8", *UTILITIES])), ids=str
+)
 def test_floats_find_the_same_optimal_moves_as_fractions(game, goal):
     check_floats(solve(game, goal), solve(game, goal, exact=True))
 

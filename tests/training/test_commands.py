@@ -10,6 +10,7 @@ from PIL import Image
 
 from stb_gym import ShutTheBox, strategy
 from stb_gym import evaluate as evaluate_exactly
+from tests import every
 from tests.training.conftest import small
 from training import compare, evaluate, train, tune
 from training.results import NEVER_UPDATED
@@ -32,6 +33,7 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
         assert len(drawn.convert("RGB").getcolors(2**24)) > 20
 
 
+@pytest.mark.nightly
 def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
     begin = ["--tiles", "5", "--measurements", "2"]
     assert train.main(["sb3-dqn", *begin, "--steps", "3"]) == 0
@@ -87,12 +89,14 @@ def test_several_seeds_are_trained_by_two_workers(folders, capsys):
     assert alone.equals(shared)
 
 
+@pytest.mark.nightly
 def test_nothing_is_overwritten_if_a_flag_is_wrong(folders):
     assert train.main(["q-learning", *FIVE]) == 0
     assert train.main(["q-learning", *FIVE, "--overwrite", "--workers", "0"]) == 2
     assert Run(folders / "q-learning-ShutTheBox-v0-tiles-5-0").result()["finished"]
 
 
+@pytest.mark.nightly
 def test_a_run_that_fails_is_reported_and_others_continue(folders, capsys):
     runs = {folders / str(seed): small(seed=seed) for seed in range(3)}
     run_study({folders / "1": small(seed=9)})
@@ -123,7 +127,7 @@ def interrupt_at_measurements(monkeypatch, action):
     monkeypatch.setattr("training.study.ProgressBar.tell", tell)
 
 
-@pytest.mark.parametrize("action", [KeyboardInterrupt, lambda: signal.raise_signal(signal.SIGTERM)])
+@pytest.mark.parametrize("action", every(2, [KeyboardInterrupt, lambda: signal.raise_signal(signal.SIGTERM)]))
 def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatch, capsys):
     assert train.main(["q-learning", *FIVE, "--out", "whole"]) == 0
     capsys.readouterr()

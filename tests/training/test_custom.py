@@ -185,6 +185,7 @@ def test_an_agent_that_saves_all_continues_as_if_undisturbed(tmp_path):
     )
 
 
+@pytest.mark.nightly
 def test_a_model_of_stable_baselines3_is_measured_before_its_rollouts(tmp_path):
     config = configured("make_model", settings={"n_steps": 7})
     train_run(config, tmp_path, measurements=4)
@@ -206,6 +207,7 @@ def test_the_file_of_a_run_imports_nothing(tmp_path, capsys):
     assert "antigravity" not in sys.modules
 
 
+@pytest.mark.nightly
 def test_measurements_are_logged_by_a_function(folders):
     LOGGED.clear()
     words = ["q-learning", "--tiles", "5", "--steps", "500", "--measurements", "2", "--settings.num-envs", "5"]

@@ -1,8 +1,11 @@
 """Test that the demonstration prints a row for every agent."""
 
+import pytest
+
 from training import demo
 
 
+@pytest.mark.nightly
 def test_agents_and_strategies_are_printed_with_their_regrets(monkeypatch, capsys):
     monkeypatch.setattr(demo, "STEPS", {"certainty-equivalence": 100_000, "sb3-dqn": 64})
     assert demo.main([]) == 0

@@ -32,6 +32,7 @@ def drawn(monkeypatch):
     return figures
 
 
+@pytest.mark.nightly
 def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypatch, drawn):
     learners = ("q-learning", "tabular-afterstates")
     monkeypatch.setattr(results, "DRAWN", learners)
@@ -45,6 +46,7 @@ def test_the_picture_of_the_readme_shows_agents_and_baselines(tmp_path, monkeypa
     assert [text.get_text() for text in axes.texts] == [*learners, "planning with pooled throws", *results.BASELINES]
 
 
+@pytest.mark.nightly
 def test_a_picture_shows_every_curve_with_its_interval_and_its_name(tmp_path, drawn):
     steps = [0, 40_000, 1_000_000]
     curves = {
@@ -74,6 +76,7 @@ def test_names_that_would_overlap_are_moved_apart():
 # The page of curves
 
 
+@pytest.mark.nightly
 def test_the_page_of_curves_has_all_tasks_and_its_mistakes_are_in_the_explorer(tmp_path, monkeypatch):
     monkeypatch.setattr(results, "HEADINGS", {name: results.HEADINGS[name] for name in ("nine-tiles", "the-300")})
     results.write_curves(tmp_path / "curves.html")

@@ -85,6 +85,7 @@ def test_a_run_is_measured_as_often_as_asked_or_after_each_rollout(measurements,
     assert steps.diff().max() <= -(-12 // measurements)
 
 
+@pytest.mark.nightly
 def test_a_run_that_made_no_update_says_so(tmp_path):
     for warm_up, folder in ((96, tmp_path / "some"), (97, tmp_path / "none")):
         train(small("dqn", steps=96, settings={"num_envs": 8, "warm_up": warm_up}), folder)
@@ -131,8 +132,11 @@ ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation")
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        *((algorithm, {}) for algorithm in RESUMED),
-        *every(4, [(algorithm, ROUND | {"opponents": opponents}) for algorithm, opponents in ROUNDS]),
+        *every(4, [(algorithm, {}) for algorithm in RESUMED]),
+        *(
+            pytest.param(algorithm, ROUND | {"opponents": opponents}, marks=pytest.mark.nightly)
+            for algorithm, opponents in ROUNDS
+        ),
     ],
     ids=str,
 )
@@ -256,9 +260,10 @@ def test_learning_that_diverges_is_an_error(tmp_path):
     assert Run(tmp_path).result()["finished"] is False
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "algorithm",
-    ["sb3-a2c", *(pytest.param(name, marks=pytest.mark.nightly) for name in LEARNERS if name not in RESUMED)],
+    [name for name in LEARNERS if name not in RESUMED],
 )
 def test_learners_that_cannot_resume_begin_again(algorithm, tmp_path):
     config = small(algorithm, steps=200)

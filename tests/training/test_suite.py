@@ -12,6 +12,7 @@ import pytest
 
 from stb_gym import evaluate, solve, strategy
 from stb_gym.solver import compile_game
+from tests import every
 from training.commands import run_command
 from training.results import TrainingTask
 from training.suite import entries, tasks
@@ -76,7 +77,7 @@ def score_of_lowest(task, masked):
     return max(evaluate(task.game, policy, task.objective, "end").regret / random.regret, 1e-6)
 
 
-@pytest.mark.parametrize("track", ["masks", "observations"])
+@pytest.mark.parametrize("track", every(2, ["masks", "observations"]))
 def test_the_number_of_a_scripted_agent_is_known(run, capsys, track):
     assert run("make_lowest", "--track", track) == 0
     expected = [log10(score_of_lowest(task, track == "masks")) for task in SMALL.values()]
@@ -177,6 +178,7 @@ def test_steps_in_all_environments_are_counted():
 # The tasks and the number
 
 
+@pytest.mark.nightly
 def test_editions_draw_a_task_of_each_kind_that_is_not_for_development():
     editions = [drawn(f"{commit:040x}") for commit in range(300)]
     assert drawn(f"{7:040x}") == editions[7]
@@ -222,6 +224,7 @@ def test_the_interval_of_the_number_covers_the_mean(noise, seeds):
     assert np.mean(abs(logarithms.mean(axis=(0, 1))) <= half_width(logarithms)) >= 0.93
 
 
+@pytest.mark.nightly
 def test_an_entry_that_solves_half_of_the_tasks_knows_the_rules(tmp_path):
     with patch.dict(tasks.EDITIONS, {"9": "0" * 40}):
         edition = tasks.tasks_of("9")

@@ -3,8 +3,8 @@
 import numpy as np
 
 from stb_gym import ShutTheBox, Threes
-from stb_gym.words import below, drawn_dice, words_of
-from stb_gym.words.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE, SLOT
+from stb_gym.words import drawn_dice, words_of
+from stb_gym.words.drawing import IVORY, OPEN_TILE, PIPS, SHUT_TILE
 
 ALL, SOME = 0b111111111, 0b010011001
 BOX, FIVE_DICE = words_of(ShutTheBox()), words_of(Threes())
@@ -26,18 +26,6 @@ def test_dice_show_their_faces():
     for face, pips in PIPS.items():
         assert len(set(pips)) == face
         assert {8 - place for place in pips} == set(pips)  # the same turned around
-
-
-def test_dice_that_are_not_thrown_are_dim_slots():
-    steps = np.diff(pixels(SLOT, [FIVE_DICE.picture(0, dice, (1,) * dice) for dice in range(6)]))
-    assert steps.max() == steps.min() < -3000
-
-
-def test_lines_are_added_below_a_picture():
-    picture = BOX.picture(ALL, 2, (3, 4))
-    longer = below(picture, ["one line", "another"])
-    assert (longer[: len(picture)] == picture).all()
-    assert len(longer) == len(picture) + 72
 
 
 def test_dice_are_drawn_as_text():
