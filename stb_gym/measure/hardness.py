@@ -41,9 +41,9 @@ class Hardness:
             over the next action once more. Of equally good actions the lowest is played, which is a convention.
         look_ahead: the least k whose regret is 0.
         effective_horizon: the stochastic effective horizon, the least k + log(1 / gap**2) / log(A). The gap is the
-            least difference, over all positions, between the best k-step action values and the next ones, as a share
-            of the range of the utilities of all positions; a k counts only if its best actions are optimal everywhere.
-            A is the largest number of legal actions of a position. None without choices that matter.
+            least difference between the best k-step action values and the next ones, over all positions that a turn can
+            meet, as a share of the range of the utilities of a turn; a k counts only if its best actions are optimal
+            at all of these. A is the largest number of legal actions of a position. None without choices that matter.
         decisions: the number of positions with a legal action that a turn can meet.
         coverage: the expected share of these that random play meets in 100,000 episodes.
         dice_share: the share of the variance of random play's return that the dice cause; its own choices cause the
@@ -116,6 +116,8 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     by_afterstate = random_at_afterstates
     regrets: list[float] = []
     actions = tables.choices.max()
+    met = tables.at_pairs(random.visits) > 0
+    returns = goal.utilities(np.array([score for score, chance in random.score_distribution.items() if chance > 0]))
     horizon = np.inf
     for steps in range(1, len(tables.levels) + 1):  # at the last of them the values are those of perfect play
         after = tables.after_pairs(by_afterstate)
@@ -124,8 +126,9 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         greedy = optimal_pairs(tables, by_afterstate, by_state)
         if not regrets or regrets[-1] > 0:
             regrets.append(best.evaluate(tables.lowest_actions(greedy)).regret)
-        if not (greedy & ~best.optimal).any():
-            gap = np.where(greedy, np.inf, tables.at_pairs(by_state) - after).min() / np.ptp(utility)
+        if not (greedy & ~best.optimal & met).any():
+            losses = np.where(greedy | ~met, np.inf, tables.at_pairs(by_state) - after)
+            gap = losses.min() / float(np.ptp(returns))
             horizon = min(horizon, steps - 2 * np.log(gap) / np.log(actions)) if gap < np.inf else 0.0
         if regrets[-1] == 0 and steps + 1 >= horizon:
             break
@@ -148,7 +151,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         coverage=float(np.mean(1 - (1 - chances) ** EPISODES)),
         dice_share=float(by_dice / (by_dice + by_choices)) if by_dice > 0 else 0.0,
     )
-    other = ~best.optimal & (tables.at_pairs(random.visits) > 0)
+    other = ~best.optimal & met
     if not other.any():
         return found
     losses = np.where(other, -best.advantage.astype(float) / random.regret, np.inf)

@@ -113,8 +113,7 @@ def test_the_effective_horizon_agrees_with_its_definition(game, goal):
         (dict(other.moves(*state)), reference.move_values(other, *state, utility))
         for state in met(other, reference.uniform(other))
     ]
-    positions = {other.start()}.union(*(after.values() for after, _ in choices))
-    scores = [utility(other.final_score(position)) for position in positions]
+    scores = [*map(utility, reference.score_distribution(other, reference.uniform(other)))]
     horizons = []
     for k in range(1, 8):
         gaps = []
