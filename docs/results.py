@@ -8,21 +8,19 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import gymnasium as gym
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
 
 from agents.registry import LEARNERS
-from docs import exact8
+from docs import exact8, hardness_page
+from docs.cells import HEADINGS, cell, few_seeds, frame_table
 from docs.pictures import draw, draw_curves, tick
 from docs.written import markdown
 from stb_gym import hardness
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
-from training.experiments import departures, diagnoses, estimators, language_model, planning, rest
-from training.experiments.hardness import KEY as HARDNESS_KEY
-from training.experiments.hardness import correlations, within_families
+from training.experiments import departures, estimators, language_model, planning
 from training.report import curves_of, rounded, write_page
 from training.results import (
     TrainingTask,
@@ -32,7 +30,6 @@ from training.results import (
     read_measurements,
     read_numbers,
 )
-from training.seeds import interval
 
 DOCS = Path(__file__).parent
 RESULTS = DOCS / "results" / "curves.csv.gz"
@@ -51,15 +48,12 @@ PAGES = [
         )
     ),
 ]
-HEADINGS = {"nine-tiles": "Nine tiles", "threes": "Threes", "twelve-tiles": "Twelve tiles", "the-300": "The 300"}
-PARTS = {"exploration": "#d95f02", "sampling": "#7570b3", "rest": "#1b9e77"}  # of a regret, and their colours
 TASK = "nine-tiles"
 DRAWN = (  # learners in the picture of the README
     "afterstates", "certainty-equivalence", "fitted-q", "ppo", "dqn",
     "sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn",
 )  # fmt: skip
 BUDGET = 1_000_000
-SEEDS = 5  # cells with fewer seeds give their number
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 BASELINE_TITLES = {  # names in the README, as the titles of learners
     "greedy-step": "*one greedy step* on the values of random play",
@@ -91,16 +85,13 @@ def table(task: TrainingTask, measurements: pd.DataFrame) -> str:
     entries, best first.
     """
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
-    cells, means = {}, {}
-    for (algorithm, budget), runs in ends.groupby(["algorithm", "budget"]):
-        minutes = runs["seconds"].median() / 60
-        cells[algorithm, budget] = cell(runs[task.metric], f"<br>{minutes:.2g} min")
-        means[algorithm, budget] = runs[task.metric].median()
+    groups = ends.groupby(["algorithm", "budget"])
+    cells = {key: cell(runs[task.metric], f"<br>{runs['seconds'].median() / 60:.2g} min") for key, runs in groups}
     usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
-    names = sorted(ends["algorithm"].unique(), key=lambda name: means.get((name, usual), np.inf))
-    budgets = sorted(ends["budget"].unique())
-    rows = ([f"`{name}`", *(cells.get((name, budget), "") for budget in budgets)] for name in names)
-    return markdown(["agent", *(f"{budget / 1e6:g}M" for budget in budgets)], rows)
+    names = groups[task.metric].median().unstack().sort_values(usual, kind="stable").index
+    rows = pd.Series(cells).unstack(fill_value="").loc[names]
+    rows = rows.set_axis("`" + names + "`").rename_axis("agent")
+    return frame_table(rows.rename(columns=lambda budget: f"{budget / 1e6:g}M"))
 
 
 def front_table(task: TrainingTask, measurements: pd.DataFrame) -> str:
@@ -132,13 +123,7 @@ def departures_table(results: pd.DataFrame) -> str:
     by_change = results.groupby(["algorithm", "change", "study"], sort=False)["regret"]
     cells = by_change.apply(lambda regrets: cell(regrets) if len(regrets) >= 3 else "").unstack(fill_value="")
     cells = cells.loc[:, (cells.drop("none", level="change") != "").any()]
-    rows = ([f"`{learner}`", change, *row] for (learner, change), row in cells.iterrows())
-    return markdown(["learner", "change", *cells], rows, left=2)
-
-
-def correlations_table(found: pd.DataFrame) -> str:
-    """Return the rank correlations of hardness measures and the scores of learners as Markdown."""
-    return markdown(["learner", *found], ([f"`{name}`", *(f"{x:.2f}" for x in row)] for name, row in found.iterrows()))
+    return frame_table(cells.rename("`{}`".format, level="algorithm").rename_axis(["learner", "change"]), left=2)
 
 
 def estimators_table(results: pd.DataFrame, game: str) -> str:
@@ -148,15 +133,13 @@ def estimators_table(results: pd.DataFrame, game: str) -> str:
     interval includes 1 and no cosine below 0.9, and "?" where it includes smaller ones. The second has the mean cosine
     of one batch.
     """
-    header = ["estimator"]
     columns = []
     for policy, rows in results[results["game"] == game].groupby("policy", sort=False):
         middle = rows.groupby("estimator", sort=False).median(numeric_only=True)
         unbiased = middle["low"].map(lambda low: "1" if low > 0.9 else "?")
-        header += [str(policy), "one batch"]
-        columns += [middle["cosine"].map("{:.2f}".format).where(middle["high"] < 1, unbiased)]
-        columns += [middle["batch_cosine"].map("{:.2f}".format)]
-    return markdown(header, ([name, *row] for name, row in pd.concat(columns, axis=1).iterrows()))
+        columns += [middle["cosine"].map("{:.2f}".format).where(middle["high"] < 1, unbiased).rename(policy)]
+        columns += [middle["batch_cosine"].map("{:.2f}".format).rename("one batch")]
+    return frame_table(pd.concat(columns, axis=1))
 
 
 def faults_table(faults: pd.DataFrame) -> str:
@@ -173,112 +156,6 @@ def faults_table(faults: pd.DataFrame) -> str:
     return markdown(header, rows)
 
 
-def parts_of(results: pd.DataFrame, task: str, min_visits: int = 1) -> dict[str, pd.DataFrame]:
-    """Return the regrets on a task and the parts of them, a row for each seed, by agent; least regret first.
-
-    The rest includes representation.
-
-    Args:
-        results: rows of `training.experiments.diagnoses`.
-        task: the task.
-        min_visits: how often an action was taken that counts as tried.
-    """
-    found = results[results["task"] == task].rename(columns=lambda name: name.removesuffix(f"_{min_visits}"))
-    both = found["exploration"] + found["sampling"]
-    found = found.assign(
-        exploration_second=both - found["sampling_first"],
-        sampling_second=both - found["exploration_first"],
-        rest=found["regret"] - both,
-    )
-    return dict(sorted(found.groupby("agent", sort=False), key=lambda of_agent: of_agent[1]["regret"].mean()))
-
-
-def parts_table(parts: Mapping[str, pd.DataFrame]) -> str:
-    """Return a result of `parts_of` as Markdown: means over seeds, and both orders of two parts."""
-    header = ["agent", "seeds", "regret", "exploration", "first, second", "sampling", "first, second", "rest"]
-    rows = []
-    for agent, found in parts.items():
-        cells = [f"`{agent}`", str(len(found)), mean_cell(found["regret"])]
-        for part in ("exploration", "sampling"):
-            orders = [rounded(found[f"{part}_{order}"].mean()) for order in ("first", "second")]
-            cells += [mean_cell(found[part]), ", ".join(orders)]
-        rows.append([*cells, mean_cell(found["rest"])])
-    return markdown(header, rows)
-
-
-def thresholds_table(results: pd.DataFrame) -> str:
-    """Return the mean exploration and sampling for each number of visits from which an action counts as tried."""
-    rows = []
-    for task in diagnoses.STUDIED:
-        by_visits = [parts_of(results, task, visits) for visits in diagnoses.MIN_VISITS]
-        for agent in by_visits[0]:
-            cells = [rounded(parts[agent][part].mean()) for part in ("exploration", "sampling") for parts in by_visits]
-            rows.append([HEADINGS[task], f"`{agent}`", *cells])
-    header = [f"{part}, {visits}" for part in ("exploration", "sampling") for visits in diagnoses.MIN_VISITS]
-    return markdown(["task", "agent", *header], rows, left=2)
-
-
-def rest_table(results: pd.DataFrame) -> str:
-    """Return the regrets of learners without help, the rest, and the drop of the regret by each help, as Markdown."""
-    rows = []
-    for (task, agent), found in results.groupby(["task", "agent"], sort=False):
-        regrets = found.pivot(index="seed", columns="help", values="regret")
-        plain = found[found["help"] == rest.NONE]
-        drops = [mean_cell(regrets[rest.NONE] - regrets[name]) if name in regrets else "" for name in rest.HELPS[1:]]
-        rows.append([HEADINGS[task], f"`{agent}`", str(len(plain)), *map(mean_cell, (plain["regret"], plain["rest"]))])
-        rows[-1] += drops
-    return markdown(["task", "agent", "seeds", "regret", "rest", *rest.HELPS[1:]], rows, left=2)
-
-
-def changes_table(results: pd.DataFrame) -> str:
-    """Return the regrets before and after changes of agents as Markdown, with the parts before as shares.
-
-    Changes are left out until both agents are in the results.
-    """
-    rows = []
-    for task in diagnoses.STUDIED:
-        parts = {agent: found.mean(numeric_only=True) for agent, found in parts_of(results, task).items()}
-        for agent, changed in diagnoses.CHANGES:
-            if agent in parts and changed in parts:
-                shares = [f"{parts[agent][part] / parts[agent]['regret']:.0%}" for part in PARTS]
-                before, after = (rounded(parts[name]["regret"]) for name in (agent, changed))
-                rows.append([HEADINGS[task], f"`{agent}`", *shares, before, f"`{changed}`", after])
-    return markdown(["task", "agent", *PARTS, "regret", "changed agent", "regret"], rows, left=2)
-
-
-def draw_parts(path: Path, results: pd.DataFrame) -> None:
-    """Draw the parts of each agent's regret as shares: a bar for each number of visits, and an axes per task.
-
-    A bar ends beyond 100% if the rest is negative. Agents with a changed setting are left out.
-    """
-    results = results[~results["agent"].str.contains(" with")]
-    thickness = 0.8 / len(diagnoses.MIN_VISITS)
-
-    def fill(figure: Figure) -> None:
-        for axes, task in zip(figure.subplots(1, len(diagnoses.STUDIED)), diagnoses.STUDIED, strict=True):
-            for bar, visits in enumerate(diagnoses.MIN_VISITS):
-                parts = parts_of(results, task, visits)
-                means = pd.DataFrame({agent: found[["regret", *PARTS]].mean() for agent, found in parts.items()}).T
-                heights, ends = np.arange(len(means)) + (bar - 1) * thickness, np.zeros(len(means))
-                for part, colour in PARTS.items():
-                    share = (means[part] / means["regret"]).to_numpy()
-                    label = part if bar == 0 else None
-                    axes.barh(heights, share, thickness * 0.9, ends, color=colour, label=label)
-                    ends += share
-                for height in heights:
-                    axes.text(0.01, height, f"{visits}", va="center", fontsize=6, color="white")
-            names = [f"{agent}: {rounded(regret)}" for agent, regret in means["regret"].items()]
-            axes.set_yticks(range(len(names)), names)
-            axes.invert_yaxis()
-            axes.set_title(f"{HEADINGS[task]}: parts of the regret, and the regret in points", fontsize=9)
-            axes.set_xlabel("an action counts as tried after 1, 10 or 100 visits", fontsize=8)
-            axes.tick_params(labelsize=7)
-            axes.xaxis.set_major_formatter("{x:.0%}")
-        figure.legend(*axes.get_legend_handles_labels(), loc="outside lower center", ncols=len(PARTS))
-
-    draw(path, (10, 4), fill)
-
-
 def planning_means(results: pd.DataFrame) -> pd.DataFrame:
     """Return the mean regret of planners, half the width of its 95 % t interval, and the number of seeds."""
     found = results.groupby(["task", "planner", "simulations"])["regret"].agg(["mean", "sem", "size"])
@@ -290,8 +167,8 @@ def planning_table(results: pd.DataFrame) -> str:
     means = planning_means(results)
     half = (" ± " + means["half"].map(rounded)).where(means["size"] > 1, "")
     cells = means["mean"].map(rounded) + half + means["size"].map(few_seeds)
-    rows = ([*names, *row] for names, row in cells.unstack(fill_value="").iterrows())
-    return markdown(["game", "planner", *(f"{count:,}" for count in planning.SIMULATIONS)], rows, left=2)
+    rows = cells.unstack(fill_value="").rename_axis(["game", "planner"])
+    return frame_table(rows.rename(columns="{:,}".format), left=2)
 
 
 def draw_planning(path: Path, results: pd.DataFrame) -> None:
@@ -324,62 +201,29 @@ def models_table(results: pd.DataFrame) -> str:
     return markdown(["games", "regret", "illegal mass", "unparsable mass"], rows)
 
 
-def cell(regrets: "pd.Series[float]", after: str = "") -> str:
-    """Return the median of regrets and, in small letters, its interval, followed by `after`."""
-    values = regrets.to_numpy(float)
-    low, high = interval(values)
-    between = f"{rounded(low)} to {rounded(high)}{few_seeds(len(values))}"
-    return f"{rounded(np.median(values))}<br><small>{between}{after}</small>"
-
-
-def mean_cell(values: "pd.Series[float]") -> str:
-    """Return the mean, and from SEEDS values on half the width of its 95% t interval."""
-    if len(values) < SEEDS:
-        return rounded(values.mean())
-    return f"{rounded(values.mean())} ± {rounded(values.sem() * stats.t.ppf(0.975, len(values) - 1))}"
-
-
-def few_seeds(number: int) -> str:
-    """Return a line "N seeds" for fewer than SEEDS, else ""."""
-    return f"<br>{number} seeds" if number < SEEDS else ""
-
-
 def tables() -> dict[str, str]:
     """Return the tables of all results but those of `tables_of_solved_tasks`, by the heading above each."""
     folder = RESULTS.parent
     measured = by_task(read_measurements([RESULTS]))
-    found = {HEADINGS[name]: table(*of_task) for name, of_task in measured.items()}
-    found["How close do agents get?"] = front_table(*measured[TASK])
-    found["The learners"] = learners_table()
-    changes = read_numbers(folder / "departures.csv.gz", departures.KEY)
-    found["What differs from the textbook, and how much it matters"] = departures_table(changes)
-    parts = read_diagnoses()
-    found["What the parts predict"] = changes_table(parts)
-    found |= {f"Parts of the regret: {HEADINGS[t]}": parts_table(parts_of(parts, t)) for t in diagnoses.STUDIED}
-    found["What counts as tried"] = thresholds_table(parts)
-    found["What the rest consists of"] = rest_table(read_numbers(folder / "rest.csv.gz", rest.KEY))
-    models = read_numbers(folder / "language_model.csv.gz", language_model.KEY)
-    found["A small model"] = models_table(models)
-    found["A zoo of faults"] = faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False))
-    found["Regret against simulations"] = planning_table(read_planning())
     directions = pd.read_csv(folder / "estimators.csv")
-    found |= {f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES}
-    return found
+    return {
+        **{HEADINGS[name]: table(*of_task) for name, of_task in measured.items()},
+        "How close do agents get?": front_table(*measured[TASK]),
+        "The learners": learners_table(),
+        "What differs from the textbook, and how much it matters": departures_table(
+            read_numbers(folder / "departures.csv.gz", departures.KEY)
+        ),
+        "A small model": models_table(read_numbers(folder / "language_model.csv.gz", language_model.KEY)),
+        "A zoo of faults": faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False)),
+        "Regret against simulations": planning_table(read_planning()),
+        **{f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES},
+        **hardness_page.tables(),
+    }
 
 
 def tables_of_solved_tasks() -> dict[str, str]:
     """Return the tables of exact-8 and of the study of hardness, by the heading above each; both solve their tasks."""
-    studied = read_numbers(RESULTS.with_name("hardness.csv.gz"), HARDNESS_KEY)
-    return {
-        "Results": exact8.table(exact8.read_grades()),
-        "Rank correlations within families": correlations_table(within_families(studied)),
-        "Rank correlations over all tasks": correlations_table(correlations(studied)),
-    }
-
-
-def read_diagnoses() -> pd.DataFrame:
-    """Return the parts of regrets of all agents."""
-    return read_numbers(RESULTS.with_name("diagnoses.csv.gz"), diagnoses.KEY)
+    return {"Results": exact8.table(exact8.read_grades()), **hardness_page.tables_of_solved_tasks()}
 
 
 def read_planning() -> pd.DataFrame:
@@ -418,7 +262,7 @@ def write_curves(path: Path) -> None:
 
 if __name__ == "__main__":
     draw_nine_tiles(DOCS)
-    draw_parts(DOCS / "parts.png", read_diagnoses())
+    hardness_page.draw_parts(DOCS / "parts.png")
     exact8.draw_scores(DOCS / "exact8.png", exact8.read_grades())
     draw_planning(DOCS / "planning.png", read_planning())
     found = tables() | tables_of_solved_tasks()

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 T = TypeVar("T")
 IntArray = NDArray[np.integer[Any]]
 FloatArray = NDArray[np.float64]
+BoolArray = NDArray[np.bool_]
 INTEGER = (int, np.integer)  # for isinstance
 NUMBER = (*INTEGER, float, np.floating)
 

@@ -51,7 +51,12 @@ def has_processes(layer: Any) -> bool:
 
 def is_known(layer: Any) -> bool:
     """Return whether a layer is of a class that leaves the turns as they are; it may show them otherwise."""
-    return type(layer).__module__.startswith(KNOWN_MODULES)
+    return first_known(type(layer)) is type(layer)
+
+
+def first_known(kind: type) -> type:
+    """Return a class if its module is known, or else its first base class of which that is true."""
+    return next((each for each in kind.__mro__ if each.__module__.startswith(KNOWN_MODULES)), object)
 
 
 def unknown_layers(env: Any) -> list[Any]:

@@ -17,7 +17,6 @@ marker or line style. Titles, limits and saving are up to you:
 
 import sys
 from collections.abc import Iterator, Mapping
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -33,7 +32,6 @@ try:
     import matplotlib.pyplot as plt
     from cycler import cycler
     from matplotlib.axes import Axes
-    from matplotlib.textpath import TextPath
     from matplotlib.ticker import MaxNLocator
 except ImportError as error:
     raise ImportError('stb_gym.plots needs matplotlib: pip install "stb-gym[plots]"') from error
@@ -123,58 +121,35 @@ def departures(evaluation: Evaluation, limit: int = 15, ax: Axes | None = None) 
 
 @checked
 def move_tree(branch: Branch) -> Axes:
-    """Draw a tree of moves and rolls from left to right, in a figure that grows with the tree.
+    """Draw a tree of moves and rolls, a line for each branch, in a figure that grows with the tree.
 
-    Optimal moves are blue with solid lines. Other moves are orange with dashed lines and state their loss. Rolls
-    are black and state their probability. Every branch ends with its value.
+    Optimal moves are blue. Other moves are orange and state their loss. Rolls are black and state their probability.
+    Every branch ends with its value.
 
     Args:
         branch: the root, from `stb_gym.solver.move_tree`.
 
     Returns:
-        The axes, without frame. A leaf is 1 high on y; x is in points (1/72 inch).
+        The axes, without frame: x is the depth of a branch, y its line.
     """
-    size = 9  # all in points
-    row_height = 13.5
-    gap = 30  # between columns
-    stub = 18  # of a line, left of a text
-    widths: dict[int, float] = {}  # of the columns
-    for depth, each in _branches(branch):
-        width = TextPath((0, 0), each.line, size=size).get_extents().width
-        widths[depth] = max(widths.get(depth, 0), width)
-    left = np.cumsum([0, *(widths[depth] + gap for depth in range(len(widths)))])
-    height = sum(not each.branches for _, each in _branches(branch))
-    figure = plt.figure(figsize=(left[-1] / 72, height * row_height / 72), facecolor="white")
+
+    def lines(branch: Branch, depth: int) -> Iterator[tuple[int, Branch]]:
+        """Yield a branch and all branches below it, each after its depth."""
+        yield depth, branch
+        for below in branch.branches:
+            yield from lines(below, depth + 1)
+
+    branches = [*lines(branch, 0)]
+    figure = plt.figure(figsize=(6.4, 0.2 * len(branches)), facecolor="white")
     ax = figure.add_axes((0, 0, 1, 1))
-    ax.set(xlim=(-gap / 2, left[-1] - gap / 2), ylim=(height - 0.5, -0.5))
+    ax.set(xlim=(-0.5, 16), ylim=(len(branches) - 0.5, -0.5))
     ax.set_axis_off()
-    background = {"facecolor": "white", "edgecolor": "none", "pad": 1}  # hides the line below the text
-    leaves = count()
-
-    def draw(branch: Branch, depth: int) -> float:
-        """Draw a branch midway between the first and the last branch below it, and return its y."""
-        below = [draw(each, depth + 1) for each in branch.branches] or [next(leaves)]
-        x, y = left[depth], (below[0] + below[-1]) / 2
-        colour, linestyle = "black", "-"
-        if branch.loss is not None:
-            colour, linestyle = (COLOURS[1], "--") if branch.loss else (COLOURS[0], "-")
-        ax.text(x, y, branch.line, size=size, color=colour, va="center", bbox=background)
-        if depth:
-            ax.plot([x - stub, x - 2], [y, y], color=colour, linestyle=linestyle, linewidth=1.2)
-        if branch.branches:
-            fork = left[depth + 1] - stub
-            ax.plot([x, fork, fork, fork], [y, y, below[0], below[-1]], color="0.6", linewidth=1, zorder=1)
-        return y
-
-    draw(branch, 0)
+    for row, (depth, each) in enumerate(branches):
+        colour = "black"
+        if each.loss is not None:
+            colour = COLOURS[1] if each.loss else COLOURS[0]
+        ax.text(depth, row, each.line, size=10, color=colour, va="center")
     return ax
-
-
-def _branches(branch: Branch, depth: int = 0) -> Iterator[tuple[int, Branch]]:
-    """Yield a branch and all branches below it, each after its depth."""
-    yield depth, branch
-    for below in branch.branches:
-        yield from _branches(below, depth + 1)
 
 
 @checked

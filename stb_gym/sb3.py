@@ -4,7 +4,7 @@ Importing this module imports stable-baselines3 and torch; `import stb_gym` does
 """
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from operator import itemgetter
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,21 @@ class TurnVecEnv(VecEnv):
     """
 
     def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any] | str, num_envs: int | None = None, **arguments: Any):
-        self.envs = vector_env_of(envs, num_envs, arguments)
+        made: Any = envs
+        if isinstance(envs, str) and envs.rpartition(":")[2].startswith("stb_gym/"):
+            arguments = {"autoreset_mode": AutoresetMode.SAME_STEP, **arguments}
+            made = gym.make_vec(envs, 1 if num_envs is None else num_envs, **arguments)
+        elif num_envs is not None or arguments:
+            raise ValueError(f"num_envs and other arguments need an id, such as {EXAMPLE}, not {quoted(envs)}")
+        inner = getattr(made, "unwrapped", made)
+        if not isinstance(inner, TurnVectorEnv | RoundVectorEnv):
+            raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}: write {EXAMPLE}")
+        if inner.autoreset_mode != AutoresetMode.SAME_STEP:
+            raise ValueError(
+                f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}: write "
+                'gym.make_vec(..., autoreset_mode="SameStep")'
+            )
+        self.envs: gym.vector.VectorEnv[Any, Any, Any] = made
         self._length = np.zeros(self.envs.num_envs, np.int64)
         self._began = time.time()
         super().__init__(self.envs.num_envs, self.envs.single_observation_space, self.envs.single_action_space)
@@ -135,25 +149,6 @@ class TurnVecEnv(VecEnv):
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
         """Return True for `Monitor`, since the infos hold its statistics; no other wrapper of single environments."""
         return [wrapper_class is Monitor] * len(list(self._get_indices(indices)))
-
-
-def vector_env_of(envs: Any, num_envs: int | None, arguments: Mapping[str, Any]) -> gym.vector.VectorEnv[Any, Any, Any]:
-    """Return a vector environment in SAME_STEP mode, made if an id is given; see `TurnVecEnv`."""
-    if isinstance(envs, str) and envs.rpartition(":")[2].startswith("stb_gym/"):
-        arguments = {"autoreset_mode": AutoresetMode.SAME_STEP, **arguments}
-        envs = gym.make_vec(envs, 1 if num_envs is None else num_envs, **arguments)
-    elif num_envs is not None or arguments:
-        raise ValueError(f"num_envs and other arguments need an id, such as {EXAMPLE}, not {quoted(envs)}")
-    inner = getattr(envs, "unwrapped", envs)
-    if not isinstance(inner, TurnVectorEnv | RoundVectorEnv):
-        raise ValueError(f"TurnVecEnv needs a vector environment of one turn, not {quoted(envs)}: write {EXAMPLE}")
-    if inner.autoreset_mode != AutoresetMode.SAME_STEP:
-        raise ValueError(
-            f"stable-baselines3 needs autoreset mode SameStep, not {inner.autoreset_mode.value}: write "
-            'gym.make_vec(..., autoreset_mode="SameStep")'
-        )
-    made: gym.vector.VectorEnv[Any, Any, Any] = envs
-    return made
 
 
 class RegretCallback(BaseCallback):

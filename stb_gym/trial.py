@@ -1,7 +1,7 @@
-"""Try out wrappers: play a copy of an environment beside plain twins of what is inside it, and compare.
+"""Try out wrappers: play a copy of an environment beside a twin without wrappers, and compare.
 
-After each step, the twin repeats it without wrappers from a snapshot. A change that a wrapper makes in less than one of
-500 steps may not occur.
+The twin takes the same actions, until something differs. A change that a wrapper makes in less than one of 500 steps
+may not occur.
 """
 
 import time
@@ -13,17 +13,15 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray
-from stb_gym.layers import copy_of, has_processes, is_known, layers_of, unknown_layers
+from stb_gym.arrays import BoolArray, FloatArray, IntArray
+from stb_gym.layers import copy_of, first_known, has_processes, is_known, layers_of, unknown_layers
 from stb_gym.messages import reason
 
 TURNS = 200
-SECONDS = 1.0  # after which no further step is made
+SECONDS = 1.0  # of processor time, after which no further step is made: a busy machine makes as many steps
 ILLEGAL = "what illegal actions do"
 MASKS = "the action masks"
 ILLEGAL_SHARE = 0.05  # of the actions, where they end turns
-
-Masks = NDArray[np.bool_]
 
 
 class Shown(NamedTuple):
@@ -37,9 +35,9 @@ class Shown(NamedTuple):
     """
 
     plain: NDArray[Any]
-    masks: Masks
+    masks: BoolArray
     observation: Any
-    goes_on: Masks
+    goes_on: BoolArray
 
 
 @dataclass
@@ -138,8 +136,8 @@ def try_out(env: Any) -> Trial | None:
     trial.is_single = play.is_single
     random = np.random.default_rng(0)
     returns = np.zeros((2, play.size))
-    end = time.monotonic() + SECONDS
-    while not trial.change and len(trial.returns) < TURNS and time.monotonic() < end:
+    end = time.thread_time() + SECONDS
+    while not trial.change and len(trial.returns) < TURNS and time.thread_time() < end:
         masks = play.masks
         actions = (random.random(masks.shape) * masks).argmax(axis=1)
         if play.may_be_illegal:
@@ -157,132 +155,95 @@ def try_out(env: Any) -> Trial | None:
 
 
 class _Play:
-    """A copy of an environment at play, with a plain twin of each environment inside.
+    """A copy of an environment at play, beside a twin without wrappers that takes the same actions.
 
     Attributes:
         size: the number of turns B.
         is_single: whether it is a single environment.
         over: [B] whether the last step ended each turn.
         shown: what the last step showed.
-        change: what differs from the twins.
+        change: what differs from the twin.
     """
 
     shown: Shown
 
     def __init__(self, env: Any):
         self._env = env
-        inner = env.unwrapped
-        members = vars(inner).get("envs", inner)
-        many = members if isinstance(members, list | tuple) else [members]
-        self._bases = [member.unwrapped for member in many]
-        self._twins = [_plain(base) for base in self._bases]
         self._is_sb3 = hasattr(env, "env_method")
         self.is_single = isinstance(env, gym.Env)
-        mode = "SameStep" if self._is_sb3 else getattr(inner, "autoreset_mode", "Disabled")
+        mode = "SameStep" if self._is_sb3 else getattr(env.unwrapped, "autoreset_mode", "Disabled")
         self._mode = getattr(mode, "value", mode)
-        self.may_be_illegal = self._bases[0].illegal == "end"
-        self.change = ""
         if self._is_sb3:
             env.seed(0)
             env.reset()
         else:
             env.reset(seed=0)
-        self.size = len(self._states(self._bases))
+        self._twin = _plain(env.unwrapped)
+        self._bases, self._plain_bases = _bases_of(env), _bases_of(self._twin)
+        self.may_be_illegal = self._bases[0].illegal == "end"
+        self.change = ""
+        self.size = len(self.masks)
         self.over = np.zeros(self.size, np.bool_)
-        self._ends = np.cumsum([len(base.states) for base in self._bases])[:-1]
-
-    @staticmethod
-    def _states(envs: list[Any]) -> IntArray:
-        return np.concatenate([env.states for env in envs])
 
     @property
-    def masks(self) -> Masks:
+    def masks(self) -> BoolArray:
         """[B, A] the legal actions."""
         return np.concatenate([np.atleast_2d(base.action_masks()) for base in self._bases])
 
     def step(self, actions: IntArray) -> FloatArray:
-        """Step the copy and the twins.
+        """Step the copy and the twin.
 
         Returns:
             [2, B] the rewards without and with wrappers.
         """
-        before = [base.snapshot() for base in self._bases]
         was_over = self.over & (self._mode == "NextStep")
         legal = self.masks[np.arange(self.size), actions] | was_over
         try:
-            observation, rewards, over, info = self._stepped(actions)
+            observation, rewards, over, info = self._stepped(self._env, actions)
         except Exception:
             if legal.all():
                 raise
             self.change = ILLEGAL
             return np.zeros((2, self.size))
-        parts = [
-            self._twin_step(*each)
-            for each in zip(
-                self._twins, before, np.split(actions, self._ends), np.split(was_over, self._ends), strict=True
-            )
-        ]
-        plain, plain_rewards, plain_over = (np.concatenate(part) for part in zip(*parts, strict=True))
-        self.over = plain_over
+        plain, plain_rewards, self.over, _ = self._stepped(self._twin, actions)
         steps = [getattr(base, "turn", base).last_step for base in self._bases]
         reached = np.hstack([step.reached for step in steps])
         if (over != self._bases[0].stepper.is_over(reached))[~was_over].any():
             self.change = "when turns end"
-        begins = plain_over & over if self._mode == "SameStep" else was_over
+        begins = self.over & over if self._mode == "SameStep" else was_over
         self._compare(plain, observation, info, begins, "the actions or the dice" if legal.all() else ILLEGAL)
         return np.stack((plain_rewards, rewards))
 
-    def _stepped(self, actions: IntArray) -> tuple[Any, Any, Any, Any]:
-        """Return the observation, the rewards [B], which turns are over [B], and the info."""
+    def _stepped(self, env: Any, actions: IntArray) -> tuple[Any, Any, Any, Any]:
+        """Return the observation, the rewards [B], which turns are over [B], and the info of a step."""
         if self._is_sb3:
-            observation, rewards, over, infos = self._env.step(actions)
+            observation, rewards, over, infos = env.step(actions)
             none = np.zeros(self.masks.shape[1])
             masks = np.array([info.get("action_mask", none) for info in infos])
             has_mask = np.array(["action_mask" in info for info in infos]) & ~over  # else of the turn that is over
             return observation, rewards, over, {"action_mask": masks, "_action_mask": has_mask}
         given = int(actions[0]) if self.is_single else actions
-        observation, rewards, terminated, truncated, info = self._env.step(given)
+        observation, rewards, terminated, truncated, info = env.step(given)
         over = np.logical_or(terminated, truncated)
         return observation, np.atleast_1d(rewards), np.atleast_1d(over), info
-
-    def _twin_step(self, twin: Any, snapshot: Any, actions: IntArray, was_over: Masks) -> tuple[Any, Any, Any]:
-        """Return the observations, rewards and ends of a twin."""
-        twin.restore(snapshot)
-        if hasattr(twin, "num_envs"):
-            observation, rewards, terminated, truncated, _ = twin.step(actions)
-            return observation, rewards, terminated | truncated
-        if was_over[0]:
-            return twin.reset()[0][None], [0.0], [False]
-        observation, reward, over, _, _ = twin.step(int(actions[0]))
-        if over and self._mode == "SameStep":
-            observation, _ = twin.reset()
-        return observation[None], [reward], [over]
 
     def begin_anew(self) -> bool:
         """Begin turns that are over, if that takes a reset; return whether it does."""
         if self._mode != "Disabled":
             return False
-        before = [base.snapshot() for base in self._bases]
-        options = None if self.is_single else {"reset_mask": self.over}
-        observation, info = self._env.reset(options=options)
-        plain = np.split(self.shown.plain, self._ends)
-        for index, over in enumerate(np.split(self.over, self._ends)):
-            twin = self._twins[index]
-            twin.restore(before[index])
-            if hasattr(twin, "num_envs"):
-                plain[index], _ = twin.reset(options={"reset_mask": over})
-            elif over[0]:
-                plain[index] = twin.reset()[0][None]
+        (observation, info), (plain, _) = (
+            env.reset(options=None if self.is_single else {"reset_mask": self.over}) for env in (self._env, self._twin)
+        )
         begins = self.over
         self.over = np.zeros(self.size, np.bool_)
-        self._compare(np.concatenate(plain), observation, info, begins, "the dice")
+        self._compare(plain, observation, info, begins, "the dice")
         return True
 
-    def _compare(self, plain: NDArray[Any], observation: Any, info: Any, begins: Masks, change: str) -> None:
-        """Store what is shown, and compare positions, dice and masks with those of the twins.
+    def _compare(self, plain: NDArray[Any], observation: Any, info: Any, begins: BoolArray, change: str) -> None:
+        """Store what is shown, and compare positions, dice and masks with those of the twin.
 
         Args:
-            plain: [B, O] observations of the twins.
+            plain: [B, O] observations of the twin, or [O].
             observation: what the wrappers show.
             info: the info with their action masks, if there are any.
             begins: [B] whether each turn begins.
@@ -292,11 +253,11 @@ class _Play:
             [
                 (base.states != twin.states)
                 | (base.np_random.bit_generator.state != twin.np_random.bit_generator.state)
-                for base, twin in zip(self._bases, self._twins, strict=True)
+                for base, twin in zip(self._bases, self._plain_bases, strict=True)
             ]
         )
         goes_on = ~self.over | (self._mode == "SameStep")
-        self.shown = Shown(plain, self.masks, deepcopy(observation), goes_on)
+        self.shown = Shown(np.atleast_2d(plain), self.masks, deepcopy(observation), goes_on)
         if not self.change and differs.any():
             self.change = change if (differs & ~begins).any() else "where turns begin"
         elif not self.change and not (self._is_legal_mask(info) and self._is_legal_mask(self._asked_masks())):
@@ -316,8 +277,21 @@ class _Play:
         return bool((np.atleast_2d(info["action_mask"])[rows] == self.shown.masks[rows]).all())
 
 
-def _plain(base: Any) -> Any:
-    """Return a copy of an environment of this package; of a subclass, as its first base class of this package."""
-    twin = deepcopy(base)
-    twin.__class__ = next(kind for kind in type(base).__mro__ if kind.__module__.startswith("stb_gym."))
-    return twin
+def _bases_of(env: Any) -> list[Any]:
+    """Return the innermost environments."""
+    members = vars(env.unwrapped).get("envs", env.unwrapped)
+    return [member.unwrapped for member in (members if isinstance(members, list | tuple) else [members])]
+
+
+def _plain(inner: Any) -> Any:
+    """Return a copy of an environment without wrappers in it, as if it were of its first known class."""
+    kind = first_known(type(inner))
+    if "envs" not in vars(inner):
+        twin = deepcopy(inner)
+        twin.__class__ = kind
+        return twin
+    plain = [_plain(env) for env in _bases_of(inner)]
+    if not isinstance(inner.envs, list | tuple):
+        return kind(plain[0])
+    mode = {"autoreset_mode": inner.autoreset_mode} if hasattr(inner, "autoreset_mode") else {}
+    return kind([lambda env=env: env for env in plain], **mode)

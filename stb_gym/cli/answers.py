@@ -1,19 +1,18 @@
 """Answers of commands: named values, printed as JSON or as text with a sentence, single values and tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from types import MappingProxyType
 from typing import Any
 
 from stb_gym.cli.flags import RoundTurn
 from stb_gym.console import Column, Table, columns
 from stb_gym.games import Game, all_rules, title
+from stb_gym.games.registry import NOTHING
 from stb_gym.messages import escaped, in_lines
 from stb_gym.solver import Objective
 from stb_gym.words import words_of
 
 Format = str | Callable[[Any], str]
 PERCENT, CHANCE, POINTS = "z.4%", "z.6%", "z.6f"
-NOTHING: Mapping[str, Any] = MappingProxyType({})
 NOT_FACTS = ("game", "title", "unit")  # the sentence names the game, and values show their unit
 
 

@@ -4,7 +4,7 @@ import inspect
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import gymnasium as gym
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
-from stb_gym.checks import check_choice, check_integer, listed
+from stb_gym.checks import check_choice, listed
 from stb_gym.envs.table_stepper import Stepper, TableStepper
 from stb_gym.games import Game, game_of, observation_high, rules_class_of
 from stb_gym.games.game import LARGEST_PROGRESS
@@ -44,28 +44,8 @@ class LastStep(NamedTuple):
     reached: Any
 
 
-class Renderer(Protocol):
-    """Draws positions; `stb_gym.envs.rendering` has the one that `gym.make` uses."""
-
-    def draw(self, state: int, throw: int, last: tuple[int, int, int] | None, caption: str) -> Any:
-        """Draw a state.
-
-        Args:
-            state: the state.
-            throw: the throw that led there.
-            last: the state, the throw and the action before; None at the beginning of a turn.
-            caption: words that come first.
-
-        Returns:
-            A text, a picture [H, W, 3], or None if it was shown in a window.
-        """
-
-    def close(self) -> None:
-        """Close the window if there is one."""
-
-
 MakeStepper = Callable[[Game, str], Stepper]
-MakeRenderer = Callable[[Stepper, str, int], Renderer]
+MakeRenderer = Callable[[Stepper, str, int], Any]  # makes a `TurnRenderer`; this module cannot import it
 Threshold = Callable[["GameEnv", EnvSpec], float | None]
 
 
@@ -117,7 +97,7 @@ class GameEnv:
         self.rewards = np.array([*self.objective.utilities(self.stepper.scores)], float) * self.reward_scale
         self.illegal_reward = self.objective.illegal_utility(self.stepper.scores) * self.reward_scale
         self.rewards_at = self.stepper.at_ends(self.rewards, self.illegal_reward)
-        self._renderer: Renderer | None = None
+        self._renderer: Any = None
         if render_mode is not None:
             if renderer is None:
                 raise ValueError("a render_mode needs a renderer, which gym.make supplies")
@@ -218,9 +198,8 @@ class GameEnv:
     def _positions(self, states: Any) -> tuple[Any, Any]:
         """Return the progress at states and how many dice were thrown, -1 after an illegal action."""
         progress, dice = self.stepper.position(self.stepper.origin_of(states))
-        if isinstance(states, int):
-            return int(progress), -1 if states == self.stepper.illegal_state else int(dice)
-        return progress, np.where(states == self.stepper.illegal_state, -1, dice)
+        dice = np.where(states == self.stepper.illegal_state, -1, dice)
+        return (int(progress), int(dice)) if isinstance(states, int) else (progress, dice)
 
     def _restore(self, snapshot: Mapping[str, Any], shape: tuple[int, ...], **ranges: range) -> dict[str, Any]:
         """Read the state, the throw and other numbers of a snapshot, and restore its random numbers.
@@ -232,30 +211,28 @@ class GameEnv:
         ranges |= {"dice": range(-1, game.dice + 1), "throw": range(stepper.num_throws)}
         ranges["progress"] = range(1 - LARGEST_PROGRESS, LARGEST_PROGRESS)
         numbers = numbers_of(snapshot, self._rules, shape, ranges)
-        progress, dice = numbers["progress"], numbers["dice"]
+        progress, dice = np.atleast_1d(numbers["progress"], numbers["dice"])
+        afterstates = np.full(dice.shape, stepper.illegal_afterstate)
+        is_legal = dice >= 0
         try:
-            states = stepper.states(self._afterstates_of(progress, dice), numbers["throw"])
-            states = states if shape else int(states)
+            afterstates[is_legal] = stepper.find_afterstate(progress[is_legal], dice[is_legal])
+            states = stepper.states(afterstates, numbers["throw"])
             known = np.array_equal(self._positions(states), (progress, dice))
         except ValueError:
             known = False
         if not known:
             raise ValueError(f"the snapshot has a position that no turn of {game} comes to")
-        restore_generator(self.np_random, snapshot.get("random"))
-        return {**numbers, "state": states}
-
-    def _afterstates_of(self, progress: Any, dice: Any) -> Any:
-        """Return the afterstates of positions as `_positions` names them, or of one."""
-        stepper = self.stepper
-        if isinstance(dice, int):
-            return stepper.illegal_afterstate if dice < 0 else stepper.find_afterstate(progress, dice)
-        afterstates = np.full(dice.shape, stepper.illegal_afterstate)
-        legal = np.flatnonzero(dice >= 0)
-        numbers = progress[legal] * (self.game.dice + 1) + dice[legal]
-        _, first, which = np.unique(numbers, return_index=True, return_inverse=True)  # many games are in one position
-        found = stepper.find_afterstate(progress[legal[first]], dice[legal[first]])
-        afterstates[legal] = found[which]
-        return afterstates
+        bits: Any = self.np_random.bit_generator
+        before, random = bits.state, snapshot.get("random")
+        try:
+            bits.state = random
+            is_random = bits.state == random
+        except (ValueError, TypeError, KeyError, OverflowError):
+            is_random = False
+        if not is_random:
+            bits.state = before
+            raise ValueError(f"the snapshot's state of random numbers is not a state of {type(bits).__name__}")
+        return {**numbers, "state": states if shape else int(states[0])}
 
 
 def options_of(options: Any) -> dict[str, Any]:
@@ -329,41 +306,17 @@ def numbers_of(
     Raises:
         ValueError: if the snapshot is not of these rules and this shape.
     """
+    numbers: dict[str, Any] = {}
     try:
-        if isinstance(snapshot["of"], str) and snapshot["of"] == made_of:
-            return {name: _allowed(snapshot[name], shape, ranges[name]) for name in ranges}
-    except (KeyError, IndexError, TypeError, ValueError):
-        pass
-    turns = f"{shape[0]} turns" if shape else "one turn"
-    raise ValueError(f"the snapshot is not of {turns} of {made_of}, or another version took it")
-
-
-def _allowed(given: Any, shape: tuple[int, ...], allowed: range) -> Any:
-    """Return integers of a shape; raise a ValueError unless they are in a range."""
-    if not shape:
-        check_integer("a number of a snapshot", given, allowed.start, allowed.stop - 1)
-        return int(given)
-    numbers = np.array(given)
-    if numbers.shape != shape or numbers.dtype.kind not in "iu":
-        raise ValueError
-    if not ((numbers >= allowed.start) & (numbers < allowed.stop)).all():
-        raise ValueError
-    return numbers.astype(np.int64)
-
-
-def restore_generator(generator: np.random.Generator, state: Any) -> None:
-    """Set the state of a generator.
-
-    Raises:
-        ValueError: if it is no state of this kind of generator, which then stays as it is.
-    """
-    bits: Any = generator.bit_generator
-    before = bits.state
-    try:
-        bits.state = state
-        if bits.state != state:
-            raise ValueError
-    except (ValueError, TypeError, KeyError, OverflowError):
-        bits.state = before
-        message = f"the snapshot's state of random numbers is not a state of {type(bits).__name__}"
-        raise ValueError(message) from None
+        fits = isinstance(snapshot["of"], str) and snapshot["of"] == made_of
+        for name, allowed in ranges.items():
+            given = np.array(snapshot[name])
+            fits &= given.shape == shape and given.dtype.kind in "iu"
+            fits &= bool(((given >= allowed.start) & (given < allowed.stop)).all())
+            numbers[name] = given.astype(np.int64) if shape else int(given)
+    except (KeyError, IndexError, TypeError, ValueError, OverflowError):
+        fits = False
+    if not fits:
+        turns = f"{shape[0]} turns" if shape else "one turn"
+        raise ValueError(f"the snapshot is not of {turns} of {made_of}, or another version took it")
+    return numbers

@@ -6,9 +6,8 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.checks import check_integer
 from stb_gym.envs.base import (
     LARGEST_SEED,
@@ -120,7 +119,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         """
         return int(self._legal_sample()[0])
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return the action mask [A] of the last info as booleans. The name is that of sb3-contrib."""
         return self.stepper.masks(self.state).view(np.bool_)
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray, freeze
+from stb_gym.arrays import BoolArray, IntArray, freeze
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import Game, rolls
 from stb_gym.large import box_of
@@ -148,14 +148,14 @@ class LargeStepper(Stepper):
         move = np.flatnonzero(self._legal_actions(states))
         return move // self.num_actions, move % self.num_actions
 
-    def _legal_actions(self, states: IntArray) -> NDArray[np.bool_]:
+    def _legal_actions(self, states: IntArray) -> BoolArray:
         """Return [..., A] True where an action is legal at states [...]."""
         legal_actions = np.zeros((np.size(states), self.num_actions), np.bool_)
         for indices, actions, legal in self._legal(states):
             legal_actions[indices, actions] = legal.T
         return legal_actions.reshape(*np.shape(states), self.num_actions)
 
-    def _legal(self, states: Any) -> Iterator[tuple[IntArray, slice, NDArray[np.bool_]]]:
+    def _legal(self, states: Any) -> Iterator[tuple[IntArray, slice, BoolArray]]:
         """Yield the legal moves at states of any shape, one row of `_moves` after another.
 
         Yields:
@@ -168,12 +168,12 @@ class LargeStepper(Stepper):
             indices = np.flatnonzero(row == each)
             yield indices, *self._legal_in_row(each, board[indices])
 
-    def _legal_at(self, state: int) -> tuple[slice, NDArray[np.bool_]]:
+    def _legal_at(self, state: int) -> tuple[slice, BoolArray]:
         """Return the slice of K actions that may be legal at a state, and [K, 1] whether each is."""
         board, case = self._split(state)
         return self._legal_in_row(self._row(board, case), np.int32(board))
 
-    def _legal_in_row(self, row: int, boards: Any) -> tuple[slice, NDArray[np.bool_]]:
+    def _legal_in_row(self, row: int, boards: Any) -> tuple[slice, BoolArray]:
         """Return the K actions of a row of `_moves`, a slice, and [K, P] whether each is legal at boards [P] int32."""
         actions, taken = self._moves[row]
         legal = boards & taken == taken

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray, freeze
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, freeze
 from stb_gym.games import Game, Roll, fits, locate, rolls, throw_faces
 from stb_gym.messages import quoted
 from stb_gym.solver import TurnTables, compile_game
@@ -69,7 +69,7 @@ class Stepper(ABC):
         return partial(self._at_ends, values, illegal)
 
     def _at_ends(
-        self, values: NDArray[Any], illegal: float, states: IntArray, over: NDArray[np.bool_] | None = None
+        self, values: NDArray[Any], illegal: float, states: IntArray, over: BoolArray | None = None
     ) -> NDArray[Any]:
         of_scores = np.where(states == self.illegal_state, illegal, values.take(self.score_index(states)))
         return np.where(self.is_over(states) if over is None else over, of_scores, 0).astype(values.dtype)
@@ -158,7 +158,7 @@ class Stepper(ABC):
             ValueError: if there is no such position, or none with a legal move.
         """
         progress, dice, roll = locate(self.game, where) if where else (*self.game.start(), None)
-        afterstate = self.find_afterstate(progress, dice)
+        afterstate = int(self.find_afterstate(progress, dice))
         throws = np.arange(self.num_throws)
         fitting = ~self.is_over(self.states(afterstate, throws))
         if roll is not None:
@@ -264,8 +264,6 @@ class TableStepper(Stepper):
         return self._progress.take(afterstates), self._dice.take(afterstates)
 
     def find_afterstate(self, progress: Any, dice: Any) -> Any:
-        if isinstance(progress, int) and (progress, dice) in self.tables.index:
-            return self.tables.index[progress, dice]
         afterstates = self.tables.find_afterstates(np.asarray(progress), np.asarray(dice))
         if (afterstates < 0).any():
             raise ValueError(f"a turn of {self.game} never comes to {quoted((progress, dice))}")

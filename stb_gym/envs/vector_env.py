@@ -9,7 +9,7 @@ from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.arrays import BoolArray, FloatArray, IntArray
 from stb_gym.checks import check_choice, check_integer, integers
 from stb_gym.envs.base import LARGEST_SEED, GameEnv, LastStep, MakeRenderer, MakeStepper, Threshold, options_of
 from stb_gym.envs.env import warn_of_no_render_mode
@@ -17,7 +17,7 @@ from stb_gym.envs.table_stepper import table_stepper
 from stb_gym.games import Game
 from stb_gym.solver import Goal
 
-Step = tuple[NDArray[Any], FloatArray, NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
+Step = tuple[NDArray[Any], FloatArray, BoolArray, BoolArray, dict[str, Any]]
 
 UNLIMITED = 2**62  # steps
 LARGEST_REUSED = 31 << 20  # bytes, just below the most that glibc keeps for reuse (32 MiB)
@@ -192,7 +192,12 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         if self.render_mode is not None:
             self.last_step = self.last_step._replace(actions=actions.copy())  # the caller may change them
             self._moved = acted.copy()
-        infos = self._infos_of_ends(reached, terminated)
+        infos: dict[str, Any] = {}
+        if np.count_nonzero(terminated):
+            infos["final_score"] = self._final_scores_at(reached, terminated)
+            infos["_final_score"] = terminated.copy()
+            infos["illegal_action"] = reached == stepper.illegal_state
+            infos["_illegal_action"] = terminated.copy()
         if self.autoreset_mode == AutoresetMode.SAME_STEP and np.count_nonzero(self._over):
             infos = self._final_infos(infos, reached, truncated)
             self._states = reached.copy()
@@ -216,7 +221,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         """
         return self._legal_sample()
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return the action masks [B, A] of the last infos as booleans. The name is that of sb3-contrib."""
         return self.stepper.masks(self._states).view(np.bool_)
 
@@ -285,23 +290,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             raise ValueError(f"actions must be from 0 to {self.stepper.num_actions - 1}, not {actions[outside][0]}")
         return indices
 
-    def _infos_of_ends(self, reached: IntArray, terminated: NDArray[np.bool_]) -> dict[str, Any]:
-        """Return the final scores of the turns that are over, and whether illegal actions ended them.
-
-        Args:
-            reached: [B] the states that the step reached.
-            terminated: [B] True where a turn is over.
-        """
-        if not np.count_nonzero(terminated):
-            return {}
-        return {
-            "final_score": self._final_scores_at(reached, terminated),
-            "_final_score": terminated.copy(),
-            "illegal_action": reached == self.stepper.illegal_state,
-            "_illegal_action": terminated.copy(),
-        }
-
-    def _final_infos(self, ends: dict[str, Any], reached: IntArray, truncated: NDArray[np.bool_]) -> dict[str, Any]:
+    def _final_infos(self, ends: dict[str, Any], reached: IntArray, truncated: BoolArray) -> dict[str, Any]:
         """Return the infos of turns that end and begin anew in the same step.
 
         Args:

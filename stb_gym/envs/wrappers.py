@@ -12,7 +12,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.checks import check_choice
 from stb_gym.messages import quoted
 
@@ -103,9 +103,9 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         observation, reward, terminated, truncated, info = self.env.step(action)
         return self.together(observation, info["action_mask"]), reward, terminated, truncated, info
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return the action mask [A], True = legal. The name is that of sb3-contrib."""
-        masks: NDArray[np.bool_] = self.env.get_wrapper_attr("action_masks")()
+        masks: BoolArray = self.env.get_wrapper_attr("action_masks")()
         return masks
 
 

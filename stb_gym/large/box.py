@@ -3,19 +3,19 @@
 Tests compare values by boards with those by tables, and steps at every state.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cached_property
 from inspect import getattr_static
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray, cached_arrays, freeze
+from stb_gym.arrays import BoolArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import listed
 from stb_gym.games import Game, ShutTheBox, cached_by_rules, rolls
 
-LOW_BITS = 12  # of a board, looked up in the first table of a `BoardSums`
+LOW_BITS = 12  # of a board, looked up in the first table of `board_sums`
 
 # What a subclass of Shut the Box may change without other rules: names and words.
 WORDS = {
@@ -42,18 +42,18 @@ class Box:
     roll: IntArray
     action: IntArray
     taken: IntArray
-    first: NDArray[np.bool_]
-    later: NDArray[np.bool_]
+    first: BoolArray
+    later: BoolArray
 
     def __post_init__(self) -> None:
         freeze(vars(self))
 
     @cached_arrays
-    def _may_throw_one(self) -> NDArray[np.bool_]:
+    def _may_throw_one(self) -> BoolArray:
         """[2**faces + 1] whether one die may be thrown at each board; the last entry stands for all larger boards."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
 
-    def may_throw(self, boards: IntArray, dice: int) -> NDArray[np.bool_]:
+    def may_throw(self, boards: IntArray, dice: int) -> BoolArray:
         """Return [B] whether so many dice may be thrown at boards after the first throw."""
         is_open = np.asarray(boards > 0)
         if len(self.game.throws) == 1:
@@ -83,15 +83,12 @@ class Box:
         """[T] the bits of the tiles that are open at the start, highest tile first."""
         return 1 << np.array(self.game.start_tiles[::-1]) - 1
 
-    def places(self, boards: Any) -> IntArray:
-        """Return the places of boards of any shape; see `stb_gym.large.grid`."""
-        return self._place_sums.of(boards)
-
     @cached_property
-    def _place_sums(self) -> "BoardSums":
+    def places(self) -> Callable[[Any], IntArray]:
+        """A function that returns the places of boards of any shape; see `stb_gym.large.grid`."""
         bits = np.zeros(self.game.tiles, np.int64)
         bits[np.array(self.game.start_tiles[::-1]) - 1] = 1 << np.arange(len(self.bits))
-        return BoardSums(bits)
+        return board_sums(bits)
 
     @cached_arrays
     def scores(self) -> IntArray:
@@ -103,33 +100,24 @@ class Box:
             scores = np.union1d(scores, scores + self.game.final_score(bit))
         return scores
 
-    def final_scores(self, boards: Any) -> IntArray:
-        """Return the points of turns that end at boards of any shape."""
-        if self.game.score == "digits":  # of at most 14 tiles
-            return np.vectorize(self.game.final_score, [np.int64])(boards)
-        return self._tile_scores.of(boards)
-
     @cached_property
-    def _tile_scores(self) -> "BoardSums":
-        return BoardSums(np.array([self.game.final_score(1 << bit) for bit in range(self.game.tiles)]))
+    def final_scores(self) -> Callable[[Any], IntArray]:
+        """A function that returns the points of turns that end at boards of any shape."""
+        if self.game.score == "digits":  # of at most 14 tiles
+            return np.vectorize(self.game.final_score, [np.int64])
+        return board_sums(np.array([self.game.final_score(1 << bit) for bit in range(self.game.tiles)]))
 
 
-class BoardSums:
-    """Sums over the open tiles of boards, looked up in two tables: of the lowest bits, and of the others.
+def board_sums(tiles: IntArray) -> Callable[[Any], IntArray]:
+    """Return a function that adds up the numbers of the open tiles of boards of any shape.
+
+    It looks them up in two tables: of the lowest bits, and of the others.
 
     Args:
         tiles: [N] the number that every tile adds, lowest bit first.
     """
-
-    def __init__(self, tiles: IntArray):
-        self._low = subset_sums(tiles[:LOW_BITS])
-        self._high = subset_sums(tiles[LOW_BITS:])
-        freeze(vars(self))
-
-    def of(self, boards: Any) -> IntArray:
-        """Return the sums of boards of any shape."""
-        sums: IntArray = self._low.take(boards & (1 << LOW_BITS) - 1) + self._high.take(boards >> LOW_BITS)
-        return sums
+    low, high = subset_sums(tiles[:LOW_BITS]), subset_sums(tiles[LOW_BITS:])
+    return lambda boards: low.take(boards & (1 << LOW_BITS) - 1) + high.take(boards >> LOW_BITS)
 
 
 def subset_sums(parts: IntArray) -> IntArray:

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.games import Game, Roll, rolls
 from stb_gym.large.box import box_of
 from stb_gym.large.flow import GreedyFlow, TurnSums, UniformFlow
@@ -105,7 +105,7 @@ class LargeSolution:
         box = box_of(self.game)
         return box.places(boards) + np.isin(dice, box.game.throws[1:]) * self.utility.shape[1]
 
-    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> BoolArray:
         """Return [P] True where moves of utility `after` [P] are as good as the best ones, of utility `best` [P]."""
         return is_as_good(after, best, self._extremes)
 

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.checks import check_bool
 from stb_gym.games import Game
 from stb_gym.measure.sb3_models import ModelNetwork, takes_masks
-from stb_gym.measure.tensors import Masks, as_array, is_module, map_entries, tensors_like
+from stb_gym.measure.tensors import as_array, is_module, map_entries, tensors_like
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.messages import quoted, reason, shortened
 
@@ -35,9 +35,9 @@ class Batch(NamedTuple):
     """
 
     observations: Any
-    masks: Masks
+    masks: BoolArray
     turns: IntArray | None = None
-    begins: Masks | None = None
+    begins: BoolArray | None = None
 
 
 @dataclass
@@ -228,7 +228,7 @@ class ModulePlayer(Player):
         return actions if self.deterministic else chances
 
 
-def module_scores(module: Any, observations: Any, masks: Masks) -> Any:
+def module_scores(module: Any, observations: Any, masks: BoolArray) -> Any:
     """Return the scores [B, A] that a torch module gives, such as logits or Q-values: a tensor with gradients."""
     positional = [tensors_like(module, observations)]
     if has_mask_argument(module.forward):

@@ -52,8 +52,8 @@ def errors_of_critic(
         raise ValueError(
             f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"
         )
-    at_afterstates, at_states = found.utilities
-    exact = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
+    _, at_states = found.utilities
+    exact = found.pair_advantage
     if estimate.size > len(at):
         of_pairs = tables.policy(estimate)[tables.pair_state, tables.pair_action]
         share = np.maximum(tables.sum_at_states(found.weights), 1e-300)

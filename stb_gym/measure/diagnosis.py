@@ -11,10 +11,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import FloatArray
+from stb_gym.arrays import BoolArray, FloatArray
 from stb_gym.checks import check_integer
 from stb_gym.measure.critics import CriticErrors, errors_of_critic
 from stb_gym.measure.meter import RegretMeter
@@ -124,7 +123,9 @@ def diagnose(
     if visits.tables.game != meter.game:
         raise ValueError(f"the visits are of {visits.tables.game}, but the meter is of {meter.game}")
     found = meter(agent, deterministic, masked)
-    tried, frequencies = visits.pairs >= min_visits, _frequencies(visits)
+    tried = visits.pairs >= min_visits
+    throws = np.add.reduceat(visits.states, found.tables.state_start[:-1])[found.tables.state_origin]
+    frequencies = np.where(throws > 0, visits.states / np.maximum(throws, 1), found.tables.state_probability)
     exploration_first = _best(found, tried, found.tables.state_probability).regret
     sampling_first = _best(found, np.ones_like(tried), frequencies).regret
     both = _best(found, tried, frequencies).regret
@@ -142,14 +143,7 @@ def diagnose(
     )
 
 
-def _frequencies(visits: Visits) -> FloatArray:
-    """Return [S] the observed frequency of each roll at its afterstate; its probability if no roll was observed."""
-    tables = visits.tables
-    throws = np.add.reduceat(visits.states, tables.state_start[:-1])[tables.state_origin]
-    return np.where(throws > 0, visits.states / np.maximum(throws, 1), tables.state_probability)
-
-
-def _best(found: Evaluation, tried: NDArray[np.bool_], chances: FloatArray) -> Evaluation:
+def _best(found: Evaluation, tried: BoolArray, chances: FloatArray) -> Evaluation:
     """Return the best policy, for given chances of rolls, that plays as an agent does or takes actions that were tried.
 
     Args:

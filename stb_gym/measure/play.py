@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.envs import Stepper
 from stb_gym.layers import copy_of, is_running, layers_of
 from stb_gym.measure.agents import Batch, Player
@@ -42,11 +42,11 @@ class Positions:
         throws = self._first[self._throws.integers(len(self._first), size=len(games))]
         self.states[games] = self._stepper.states(self._start, throws)
 
-    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: BoolArray) -> Any:
         """Show the positions through the wrappers of the environment."""
         return self._view(self._stepper.observe(self.states[games]), masks)
 
-    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, BoolArray]:
         """Move, and throw; begin a new turn where one is over."""
         afterstates = self._stepper.afterstates(self.states[games], actions)
         states = self._stepper.states(afterstates, self._throws.integers(self._stepper.num_throws, size=len(games)))
@@ -66,11 +66,11 @@ class Copies:
         self._observations = [copy.reset(seed=seed)[0] for copy, seed in zip(self._envs, seeds, strict=True)]
         self.states: IntArray = np.array([base.state for base in self._bases])
 
-    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: BoolArray) -> Any:
         """Return copies of the last observations of the environments."""
         return joined([deepcopy(self._observations[game]) for game in games], np.stack)
 
-    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, BoolArray]:
         """Step the environments, and reset those whose turn is over."""
         over = np.zeros(len(games), np.bool_)
         for index, (game, action) in enumerate(zip(games.tolist(), actions.tolist(), strict=True)):
@@ -96,11 +96,11 @@ class Vector:
     def _current_states(self) -> IntArray:
         return np.concatenate([base.states for base in self._bases])
 
-    def observed(self, games: IntArray, masks: NDArray[np.bool_]) -> Any:
+    def observed(self, games: IntArray, masks: BoolArray) -> Any:
         """Return a copy of the last observations of all environments."""
         return deepcopy(self._observations)
 
-    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, NDArray[np.bool_]]:
+    def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, BoolArray]:
         """Step all environments, which reset themselves."""
         self._observations, _, over, _ = self._envs.step(actions)
         self.states = self._current_states()

@@ -39,10 +39,10 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
     network_of(meter, agent)
     found = meter(agent, False, masked)
     tables = found.tables
-    at_afterstates, at_states = found.utilities
+    _, at_states = found.utilities
     of_illegal = found.optimum.objective.illegal_utility(tables.final_score)
     advantage = np.tile((of_illegal - at_states)[:, None], tables.num_actions)
-    advantage[tables.pair_state, tables.pair_action] = tables.after_pairs(at_afterstates) - tables.at_pairs(at_states)
+    advantage[tables.pair_state, tables.pair_action] = found.pair_advantage
     return probability_gradient(meter, agent, found.visits[:, None] * advantage, bool(found.masked))
 
 

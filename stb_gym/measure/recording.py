@@ -6,6 +6,7 @@ languages.
 
 import math
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any
 
 import gymnasium as gym
@@ -162,9 +163,14 @@ class MeanRegret:
         episodes: how many episodes have ended.
     """
 
+    env: Any
     episodes = 0
     _sum = 0.0
     _squares = 0.0
+
+    @cached_property
+    def _values(self) -> Callable[[], tuple[OptimalValues, Any]]:
+        return values_of(self.env)
 
     def _add(self, regrets: FloatArray) -> None:
         """Add the regrets [K] of episodes."""
@@ -232,21 +238,16 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         RecordConstructorArgs.__init__(self)
         super().__init__(env)
         self._turn: TurnEnv = turn_of(env, TurnEnv, "RecordRegret needs an environment")
-        self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
         self._start = self._regret = 0.0
         self._is_under_way = False  # whether the episode has had a step, and has not ended
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         observation, info = self.env.reset(seed=seed, options=options)
-        if self._values is None:
-            self._values = values_of(self.env)
         return observation, info | self._begin(*self._values())
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         """Take an action, and record its loss."""
-        if self._values is None:
-            raise RuntimeError("no turn has begun: call reset()")
         turn, before = self._turn, self._turn.state
         values, row = self._values()
         observation, reward, terminated, truncated, info = self.env.step(action)
@@ -317,14 +318,11 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         super().__init__(envs)
         hint = "; of environments side by side, wrap each in RecordRegret"
         self._turns: TurnVectorEnv = turn_of(envs, TurnVectorEnv, "VectorRecordRegret needs a vector environment", hint)
-        self._values: Callable[[], tuple[OptimalValues, Any]] | None = None
+        self._start, self._regret = np.zeros((2, envs.num_envs))
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        if self._values is None:
-            self._values = values_of(self.env)
-            self._start, self._regret = np.zeros((2, self.num_envs))
         games = games_begun(infos)
         self._begin(games, self._turns.stepper.origin_of(self._turns.states[games]))
         return observations, infos | {"loss": np.zeros(self.num_envs), "_loss": np.zeros(self.num_envs, np.bool_)}
@@ -332,8 +330,6 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
         """Take an action in every environment, and record its loss."""
         turns = self._turns
-        if self._values is None:
-            raise RuntimeError("no turn has begun: call reset()")
         before = turns.states
         values, row = self._values()
         observations, rewards, terminated, truncated, infos = self.env.step(actions)
@@ -360,7 +356,6 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
 
     def _begin(self, games: IntArray, afterstates: IntArray) -> None:
         """Begin the episodes of games [K] at afterstates [K]."""
-        assert self._values is not None
         values, row = self._values()
         self._start[games] = values.of_afterstates(afterstates, row if np.ndim(row) == 0 else row[games])
         self._regret[games] = 0.0

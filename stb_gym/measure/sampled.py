@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray, cached_arrays
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, cached_arrays
 from stb_gym.envs import Stepper
-from stb_gym.measure.tensors import Masks
 from stb_gym.solver import Measured, Mistake, PerfectPlay
 
 NORMAL_95 = 1.96  # standard errors to either side of a mean
@@ -160,7 +159,7 @@ class SampledEvaluation(Measured):
 
 
 def measured_choices(
-    optimum: PerfectPlay, stepper: Stepper, state: IntArray, answer: NDArray[Any], is_legal: Masks
+    optimum: PerfectPlay, stepper: Stepper, state: IntArray, answer: NDArray[Any], is_legal: BoolArray
 ) -> tuple[FloatArray, IntArray, IntArray, FloatArray, FloatArray]:
     """Return `utility`, `plays`, `best`, `loss` and `optimal` [B] of choices at states; see `SampledEvaluation`.
 

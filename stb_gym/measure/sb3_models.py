@@ -6,7 +6,8 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from stb_gym.measure.tensors import Masks, as_array
+from stb_gym.arrays import BoolArray
+from stb_gym.measure.tensors import as_array
 
 
 def takes_masks(function: Any) -> bool:
@@ -38,7 +39,7 @@ class ModelNetwork:
         self.scores_actions = self.reveals_probabilities or self._values_by != ""
         self.has_critic = hasattr(self.module, "predict_values") or self._values_by != ""
 
-    def scores(self, observations: Any, masks: Masks | None = None) -> Any:
+    def scores(self, observations: Any, masks: BoolArray | None = None) -> Any:
         """Return the logits or Q-values [B, A] of B observations, a tensor with gradients; masks are ignored."""
         tensors, _ = self.module.obs_to_tensor(observations)
         if self.reveals_probabilities:
@@ -54,7 +55,7 @@ class ModelNetwork:
         with sys.modules["torch"].no_grad():
             return as_array(self.scores(observations))
 
-    def probabilities(self, observations: Any, masks: Masks | None) -> NDArray[Any]:
+    def probabilities(self, observations: Any, masks: BoolArray | None) -> NDArray[Any]:
         """Return the probabilities [B, A] with which the model samples, among the legal actions if masks are given."""
         self.module.set_training_mode(False)
         takes = takes_masks(self.module.get_distribution)

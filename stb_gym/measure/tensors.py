@@ -11,9 +11,10 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arrays import BoolArray
 from stb_gym.messages import quoted
 
-Masks = NDArray[np.bool_]
+Masks = BoolArray  # the name that `stb_gym.check` imports
 
 
 def joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:

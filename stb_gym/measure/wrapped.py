@@ -12,10 +12,11 @@ import numpy as np
 from gymnasium.wrappers import AddRenderObservation
 from numpy.typing import NDArray
 
-from stb_gym.envs import MaskInObservation, VectorMaskInObservation, stepper_of
+from stb_gym.arrays import BoolArray
+from stb_gym.envs import MaskInObservation, VectorMaskInObservation, make_turns
 from stb_gym.games import Game
 from stb_gym.layers import is_known, is_normalising, is_running, layers_of, normalises_rewards, spaces_of
-from stb_gym.measure.tensors import Masks, joined, map_entries
+from stb_gym.measure.tensors import joined, map_entries
 from stb_gym.messages import quoted
 from stb_gym.trial import MASKS, Trial, try_out
 
@@ -70,7 +71,7 @@ class AgentView:
             if not (self.memory or self._shows(trial)):
                 self.memory = f"what {trial.name} shows may depend on more than the position"
 
-    def __call__(self, observations: NDArray[Any], masks: Masks) -> Any:
+    def __call__(self, observations: NDArray[Any], masks: BoolArray) -> Any:
         """Return what the agent sees: new arrays with B rows, or a dictionary of them.
 
         Args:
@@ -148,17 +149,13 @@ class AgentView:
                 "one that has the same wrappers and statistics"
             )
 
-    def _positions(self) -> Iterator[tuple[NDArray[Any], Masks]]:
+    def _positions(self) -> Iterator[tuple[NDArray[Any], BoolArray]]:
         """Yield observations and masks of some random turns."""
-        stepper = stepper_of(self.game)
-        random = np.random.default_rng(0)
-        start, throws = stepper.beginnings({})
-        states = stepper.states(start, random.choice(throws, TURNS_SHOWN))
-        while len(states):
-            yield stepper.observe(states), stepper.masks(states).view(np.bool_)
-            after = stepper.afterstates(states, stepper.choose(states, random.random(len(states))))
-            states = stepper.states(after, random.integers(stepper.num_throws, size=len(states)))
-            states = states[~stepper.is_over(states)]
+        turns = make_turns(self.game, num_envs=TURNS_SHOWN, autoreset_mode="SameStep")
+        turns.reset(seed=0)
+        for _ in range(turns.stepper.longest):
+            yield turns.stepper.observe(turns.states), turns.action_masks()
+            turns.step(turns.legal_sample())
 
     def _shows(self, trial: Trial) -> bool:
         """Return whether the wrappers of a trial showed positions as this view does."""
@@ -204,7 +201,7 @@ def _memory(wrapper: Any, inside: Any) -> str:
     return message if hides or actions != actions_inside or isinstance(wrapper, AddRenderObservation) else ""
 
 
-def _shown_by(wrapper: Any) -> Callable[[Any, Masks], Any] | None:
+def _shown_by(wrapper: Any) -> Callable[[Any, BoolArray], Any] | None:
     """Return a function that applies a wrapper to B observations, given their masks; None if it changes none."""
     if isinstance(wrapper, MaskInObservation | VectorMaskInObservation):
         return lambda seen, masks: wrapper.together(seen, masks.astype(np.int8))
@@ -217,13 +214,13 @@ def _shown_by(wrapper: Any) -> Callable[[Any, Masks], Any] | None:
     return None
 
 
-def _one_by_one(wrapper: Any, seen: Any, masks: Masks) -> Any:
+def _one_by_one(wrapper: Any, seen: Any, masks: BoolArray) -> Any:
     """Apply a wrapper of single environments to each observation."""
     rows = [map_entries(itemgetter(row), seen) for row in range(len(masks))]
     return joined([deepcopy(wrapper.observation(row)) for row in rows], np.stack)
 
 
-def _many_at_once(wrapper: Any, seen: Any, masks: Masks) -> Any:
+def _many_at_once(wrapper: Any, seen: Any, masks: BoolArray) -> Any:
     """Apply a vector wrapper to observations.
 
     It receives as many observations at a time as it has environments. The last observation fills up the rest.

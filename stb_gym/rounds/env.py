@@ -60,10 +60,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from gymnasium.envs.registration import EnvSpec
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.checks import check_integer
 from stb_gym.envs import (
     LARGEST_SEED,
@@ -148,7 +147,7 @@ class RoundBase:
         """[B] the states of the turns, as the stepper numbers them."""
         return self.turn.states
 
-    def action_masks(self) -> NDArray[np.bool_]:
+    def action_masks(self) -> BoolArray:
         """Return the action mask of the last info as booleans, [A] or [B, A]. The name is that of sb3-contrib."""
         return self.turn.action_masks()
 
@@ -249,9 +248,9 @@ class SeatBase(RoundBase):
         sizes = len(self.round.scores_so_far.scores) + 1, self.round.players, self.round.players
         ranges = dict(zip(OBSERVED, map(range, sizes), strict=True))
         numbers = numbers_of(snapshot, repr(self.round), np.shape(self.start), ranges)
-        starts = self.opponents.find_starts(**numbers)
+        starts = self.opponents.find_starts(np.column_stack([numbers[name] for name in OBSERVED]))
         self.turn.restore({**snapshot, "of": repr(self.game)})
-        self.start = starts if np.ndim(starts) else int(starts)
+        self.start = starts if np.ndim(self.start) else int(starts[0])
 
 
 class RoundEnv(SeatBase, gym.Env[Observation, np.int64]):

@@ -84,21 +84,17 @@ class Opponents:
         """Return the scores so far of one of the C starts."""
         return self.rules.scores_so_far.at_row(int(self.row[start]), int(self.observed[start, 2]))
 
-    def find_starts(self, lead_rank: Any, holders: Any, after: Any) -> Any:
-        """Return the index of the start at which the player observes three numbers, or [B] indices; see `observed`.
+    def find_starts(self, observed: IntArray) -> IntArray:
+        """Return the indices [B] of the starts at which the player observes three numbers [B, 3]; see `observed`.
 
         Raises:
             ValueError: if the player never observes them.
         """
-
-        def key(lead_rank: Any, holders: Any, after: Any) -> Any:  # ascends from start to start
-            return (lead_rank - after * (len(self.rules.scores_so_far.scores) + 1)) * size + holders
-
-        size = self.rules.players + 1
-        starts = key(*self.observed.T).searchsorted(key(lead_rank, holders, after)).clip(max=len(self.chance) - 1)
-        if not np.array_equal(self.observed.T.take(starts, axis=1), (lead_rank, holders, after)):
+        start_of = {tuple(row): start for start, row in enumerate(self.observed.tolist())}
+        starts = [start_of.get(tuple(row), -1) for row in observed.tolist()]
+        if -1 in starts:
             raise ValueError(f"the player, in {self._named_seats}, never sees the scores so far of the snapshot")
-        return starts
+        return np.array(starts)
 
     def cumulative_chances(self, options: Mapping[str, Any]) -> FloatArray:
         """Compute the cumulative probabilities of the starts that fit `options`, for a draw.

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray, freeze
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, freeze
 from stb_gym.checks import check_choice, check_integer
 from stb_gym.games import Game, perfect_score
 from stb_gym.solver import TurnTables
@@ -114,7 +113,7 @@ class ScoresSoFarTable:
         self.share = shares[ties].astype(float)
         freeze(vars(self))
 
-    def reachable_by(self, seat: int) -> NDArray[np.bool_]:
+    def reachable_by(self, seat: int) -> BoolArray:
         """Return [Z] True for the rows at which a seat may have to play."""
         has_played = self.holders > 0
         return has_played & (self.holders <= seat) & ~self.over if seat else ~has_played
@@ -171,7 +170,7 @@ class ScoresSoFarTable:
         return (chances * self.keeps_lead * value[self.next_row]).sum(axis=1)
 
 
-def batches(tables: TurnTables, chosen: NDArray[np.bool_]) -> Iterator[IntArray]:
+def batches(tables: TurnTables, chosen: BoolArray) -> Iterator[IntArray]:
     """Yield the indices of the True entries of `chosen`, as many at a time as one pass over the tables can take."""
     rows = np.flatnonzero(chosen)
     size = max(1, LARGEST_BATCH // max(1, len(tables.pair_state)))

@@ -7,7 +7,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.arrays import BoolArray, FloatArray, IntArray
 from stb_gym.envs import Step, game_for, make_turns
 from stb_gym.envs.base import numbers_of
 from stb_gym.games import Game
@@ -47,7 +47,7 @@ class Play:
         self.seat[rounds] = 0
 
     @property
-    def leads(self) -> NDArray[np.bool_]:
+    def leads(self) -> BoolArray:
         """[B, N] True for every player who holds the lead."""
         return (self.ranks == self.ranks.min(axis=1, keepdims=True)) & (self.ranks < self._no_score)
 
@@ -71,7 +71,7 @@ class Play:
         self.begin(ended)
         return ended, wins
 
-    def is_under_way(self) -> NDArray[np.bool_]:
+    def is_under_way(self) -> BoolArray:
         """Return [B] True where the round is not over and seats that have yet to play have no rank."""
         yet_to_play = np.arange(self._table.players) >= self.seat[:, None]
         return (self.ranks == self._no_score).all(axis=1, where=yet_to_play) & ~self._table.over[self._index()]

@@ -14,8 +14,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from itertools import chain
-from math import inf, lcm
+from math import inf
 from pathlib import Path
 from typing import NoReturn
 
@@ -150,28 +149,22 @@ def check_bellman(
     goal = objective_of(game, objective)
     best = max if goal.sign > 0 else min
     utilities = goal.utilities(final_scores(game, [progress for progress, _ in known])).tolist()
-    ends = [goal.sign * Fraction(utility) for utility in utilities]
-    unit = lcm(*(value.denominator for value in chain(afterstates.values(), states.values(), ends)))
-
-    def whole(value: Fraction) -> int:
-        return value.numerator * (unit // value.denominator)
-
-    after = {afterstate: whole(value) for afterstate, value in afterstates.items()}
-    afterstates_and_ends = zip(known.items(), ends, strict=True)
-    for (afterstate, (shown, counts, _)), end in tracked(
+    afterstates_and_ends = zip(known.items(), utilities, strict=True)
+    for (afterstate, (shown, counts, of_throw)), utility in tracked(
         afterstates_and_ends, "positions checked", "positions", len(known)
     ):
-        total = 0
+        end = goal.sign * Fraction(utility)
+        total = Fraction(0)
         for roll, count in zip(shown, counts.tolist(), strict=True):
             state = (*afterstate, roll)
             moves = game.moves(afterstate, roll) if afterstate[1] else {}
-            found = best((after[left] for left in moves.values()), default=whole(end))
-            if whole(states[state]) != found:
-                _refuse(game.describe_state(*state), states[state], Fraction(found, unit))
+            found = best((afterstates[left] for left in moves.values()), default=end)
+            if states[state] != found:
+                _refuse(game.describe_state(*state), states[state], found)
             total += count * found
-        ways = game.faces ** afterstate[1]
-        if after[afterstate] * ways != total:
-            _refuse(game.describe_afterstate(*afterstate), afterstates[afterstate], Fraction(total, ways * unit))
+        mean = total / len(of_throw)
+        if afterstates[afterstate] != mean:
+            _refuse(game.describe_afterstate(*afterstate), afterstates[afterstate], mean)
 
 
 def _refuse(where: str, stored: Fraction, found: Fraction) -> NoReturn:

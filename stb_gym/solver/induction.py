@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray
+from stb_gym.arrays import BoolArray, FloatArray
 from stb_gym.solver.tables import Level, TurnTables
 from stb_gym.tracking import tracked
 
@@ -59,14 +59,12 @@ def optimise(tables: TurnTables, utility: NDArray[Any]) -> tuple[NDArray[Any], N
     return sweep(tables, utility, lambda after, level: level.reduce(np.maximum, after))
 
 
-def optimal_pairs(
-    tables: TurnTables, afterstate_utilities: NDArray[Any], state_utilities: NDArray[Any]
-) -> NDArray[np.bool_]:
+def optimal_pairs(tables: TurnTables, afterstate_utilities: NDArray[Any], state_utilities: NDArray[Any]) -> BoolArray:
     """Return [P, *K] True for every pair that is as good as the best of its state."""
     return is_as_good(tables.after_pairs(afterstate_utilities), tables.at_pairs(state_utilities), afterstate_utilities)
 
 
-def is_as_good(after: NDArray[Any], best: NDArray[Any], utility: NDArray[Any]) -> NDArray[np.bool_]:
+def is_as_good(after: NDArray[Any], best: NDArray[Any], utility: NDArray[Any]) -> BoolArray:
     """Return [P, *K] True where moves are as good as the best ones: equal fractions, or floats that differ by rounding.
 
     Args:

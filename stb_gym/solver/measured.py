@@ -5,10 +5,9 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import BoolArray, IntArray
 from stb_gym.checks import check_integer
 from stb_gym.games import Game, perfect_score
 from stb_gym.solver.objectives import Objective
@@ -36,7 +35,7 @@ class PerfectPlay(Protocol):
     def utilities_at(self, progress: IntArray, dice: IntArray | int) -> NDArray[Any]:
         """Return the expected utilities [B] of afterstates."""
 
-    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> BoolArray:
         """Return [P] True where moves of utility `after` [P] are as good as the best ones."""
 
     @property

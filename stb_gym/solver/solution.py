@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_bool, check_integer
 from stb_gym.games import Game, final_scores, locate
 from stb_gym.messages import quoted
@@ -91,7 +91,7 @@ class Solution:
         return np.where(self.optimal, 0, advantage)  # no rounding errors at optimal pairs
 
     @cached_arrays
-    def optimal(self) -> NDArray[np.bool_]:
+    def optimal(self) -> BoolArray:
         """[P] True for every pair that is as good as the best of its state."""
         return optimal_pairs(self.tables, self.afterstate_utilities, self.state_utilities)
 
@@ -247,7 +247,7 @@ class Solution:
         utilities[over] = self.objective.utilities(scores)
         return utilities
 
-    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> NDArray[np.bool_]:
+    def is_as_good(self, after: NDArray[Any], best: NDArray[Any]) -> BoolArray:
         """Return [P] True where moves of utility `after` [P] are as good as the best ones, of utility `best` [P]."""
         return is_as_good(after, best, self.afterstate_utilities)
 
@@ -290,6 +290,12 @@ class Evaluation(Measured):
         """The expected utility of every afterstate [Y] and state [S] under the policy."""
         final = self.optimum.objective.utilities(self.tables.final_score).astype(float)
         return expected(self.tables, self.weights, final, self.illegal * self._illegal_utility)
+
+    @property
+    def pair_advantage(self) -> FloatArray:
+        """[P] the expected utility after each pair less that of its state, under the policy."""
+        by_afterstate, by_state = self.utilities
+        return self.tables.after_pairs(by_afterstate) - self.tables.at_pairs(by_state)
 
     @cached_property
     def value(self) -> float:  # type: ignore[override]

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.games import Afterstate, Game, Roll, Rolls, cached_by_rules, final_scores, observations, rolls, walk
 
 Policy = NDArray[Any]  # [S] actions or [S, A] probabilities: see `stb_gym.solver.policies`
@@ -153,7 +153,7 @@ class TurnTables:
         return 1 / self.at_pairs(self.choices)
 
     @cached_arrays
-    def legal(self) -> NDArray[np.bool_]:
+    def legal(self) -> BoolArray:
         """[S, A] True where the action is legal."""
         legal = np.zeros((self.num_states, self.num_actions), np.bool_)
         legal[self.pair_state, self.pair_action] = True
@@ -183,7 +183,7 @@ class TurnTables:
         """Return [S]: the sum over the pairs [P] of every state, 0 where there are none."""
         return np.asarray(np.bincount(self.pair_state, values, self.num_states), np.float64)
 
-    def lowest(self, marked: NDArray[np.bool_]) -> IntArray:
+    def lowest(self, marked: BoolArray) -> IntArray:
         """Return [D, *K]: the marked pair [P, *K] of lowest action at every state with a legal action."""
         pair = np.arange(len(marked)).reshape(-1, *[1] * (marked.ndim - 1))
         return self.reduce(np.minimum, np.where(marked, pair, len(marked)))
@@ -194,7 +194,7 @@ class TurnTables:
         policy[self.decisions] = answers
         return policy
 
-    def lowest_actions(self, marked: NDArray[np.bool_]) -> Policy:
+    def lowest_actions(self, marked: BoolArray) -> Policy:
         """Return the policy [S] of the lowest action among the marked pairs [P] of every state."""
         return self.policy(self.pair_action[self.lowest(marked)])
 
@@ -239,7 +239,7 @@ class TurnTables:
         goes_on = bool(self.dice[self.pair_afterstate[pair]] > 0)
         return self.game.describe_move(int(self.pair_action[pair]), goes_on, roll)
 
-    def describe_moves(self, marked: NDArray[np.bool_]) -> list[str]:
+    def describe_moves(self, marked: BoolArray) -> list[str]:
         """Return the marked moves of every state that has a move, such as "shut 3,5 or shut 8".
 
         Args:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import BoolArray
 from stb_gym.checks import check_integer
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import Roll, fits
@@ -247,7 +248,7 @@ class TextGame:
         return self.grade((each["id"], model(f"{each['rules']}\n\n{each['question']}")) for each in questions)
 
     @checked
-    def agent(self, model: Callable[[str], str]) -> Callable[[NDArray[Any], NDArray[np.bool_]], NDArray[np.int64]]:
+    def agent(self, model: Callable[[str], str]) -> Callable[[NDArray[Any], BoolArray], NDArray[np.int64]]:
         """Return a model as an agent for `RegretMeter.sample`, which plays boxes too large for tables.
 
         An answer that names no action becomes the first illegal one.
@@ -259,7 +260,7 @@ class TextGame:
             A function from observations and action masks to actions.
         """
 
-        def act(observations: NDArray[Any], masks: NDArray[np.bool_]) -> NDArray[np.int64]:
+        def act(observations: NDArray[Any], masks: BoolArray) -> NDArray[np.int64]:
             actions = []
             for state, mask in zip(self._stepper.find_states(observations.astype(np.int64)), masks, strict=True):
                 decision = decision_at(self._stepper, int(state))

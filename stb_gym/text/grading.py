@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stb_gym.arrays import BoolArray
 from stb_gym.solver import Evaluation, Solution, TurnTables, pair_weights
 
 
@@ -38,7 +38,7 @@ class Grade:
         return self.evaluation.summary() | of_answers
 
 
-def asked_states(tables: TurnTables) -> NDArray[np.bool_]:
+def asked_states(tables: TurnTables) -> BoolArray:
     """Return [S] True for the states that leave a choice and that some moves reach from the start of a turn."""
     reached = np.zeros(tables.num_afterstates, np.bool_)
     reached[tables.start] = True

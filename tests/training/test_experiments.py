@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from docs import pictures, results
+from docs import hardness_page, pictures, results
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.solver import compile_game
 from tests import every
@@ -137,19 +137,18 @@ def test_parts_are_written_for_every_threshold_and_both_orders():
         rows.append(("a", "threes", seed, 1.0 + seed, 0.0, *np.ravel(of_visits)))
     rows += [("b", "threes", 0, 0.9, 0.0, *[0.3] * 12), ("c", "nine-tiles", 0, 9.0, 0.0, *[0.3] * 12)]
     found = pd.DataFrame(rows, columns=[*diagnoses.KEY, *diagnoses.NUMBERS])
-    table = [line.split(" | ") for line in results.parts_table(results.parts_of(found, "threes")).splitlines()]
+    table = [line.split(" | ") for line in hardness_page.parts_table(found, "threes").splitlines()]
     assert table[2:] == [
         ["| `b`", "1", "0.90", "0.30", "0.30, 0.30", "0.30", "0.30, 0.30", "0.30 |"],
         ["| `a`", "5", "3.0 ± 2.0", "0.10 ± 0", "0.15, 0.050", "0.20 ± 0", "0.25, 0.15", "2.7 ± 2.0 |"],
     ]
-    assert results.parts_of(found, "threes", 10)["a"]["exploration"].tolist() == [0.2] * 5
-    assert "| Threes | `a` | 0.10 | 0.20 | 0.30 | 0.20 | 0.20 | 0.20 |" in results.thresholds_table(found)
+    assert "| Threes | `a` | 0.10 | 0.20 | 0.30 | 0.20 | 0.20 | 0.20 |" in hardness_page.thresholds_table(found)
 
 
 def test_the_drops_of_a_regret_are_those_of_the_same_seed():
     rows = [("dqn", "threes", "none", seed, 1.0 + seed, 0.5) for seed in (0, 1)]
     rows += [("dqn", "threes", "uniform starts", seed, 0.5 + seed, 0.1) for seed in (0, 1)]
-    table = results.rest_table(pd.DataFrame(rows, columns=[*rest.KEY, *rest.NUMBERS]))
+    table = hardness_page.rest_table(pd.DataFrame(rows, columns=[*rest.KEY, *rest.NUMBERS]))
     assert table.splitlines()[2] == "| Threes | `dqn` | 2 | 1.5 | 0.50 |  | 0.50 |  |"
 
 
