@@ -9,10 +9,11 @@ import sys
 import tomllib
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import suppress
-from itertools import chain, product
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from coverage import CoverageData
 from tqdm import tqdm
 
 from tests import ROOT
@@ -78,19 +79,24 @@ def modules_of(package: str) -> list[Path]:
 
 
 def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> None:
-    """Try each mutant in a copy of the checkout, and write every result down at once."""
+    """Try each mutant in a copy of the checkout, and write every result down at once: first all by the quick tests."""
     temporary = TemporaryDirectory(prefix="stb-gym-mutants-", ignore_cleanup_errors=True)
     with temporary as folder, ThreadPoolExecutor(workers) as pool:
         clean = Path(folder) / "clean"
         shutil.copytree(ROOT, clean, ignore=shutil.ignore_patterns(".*", "build", "dist", "node_modules"))
-        for package in tqdm(sorted(set(chain.from_iterable(map(packages_for, mutants)))), "without a mistake"):
-            if caught := run_tests(clean, files_of(package), QUICK):
-                raise SystemExit(f"fails without any mistake: {caught}")
+        print("running the quick tests once without a mistake, to see which lines each of them runs", file=sys.stderr)
+        files = {file for mutant in mutants for package in packages_for(mutant) for file in files_of(package)}
+        measured = [f"-n{workers}", "--cov", "--cov-context=test", "--cov-report="]
+        if caught := run_tests(clean, [*sorted(files), *measured], QUICK):
+            raise SystemExit(f"fails without any mistake: {caught}")
         try:
-            waiting = {pool.submit(try_one, mutant, clean): mutant for mutant in mutants}
-            for future in tqdm(as_completed(waiting), "mutants tried", len(mutants)):
-                results[waiting[future].name] = future.result()
-                RESULTS.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(results.items())))
+            for marks in (QUICK, LONG):
+                left = [mutant for mutant in mutants if mutant.name not in results]
+                waiting = {pool.submit(try_one, mutant, clean, marks): mutant for mutant in left}
+                for future in tqdm(as_completed(waiting), f"mutants tried by tests that are {marks}", len(left)):
+                    if caught := future.result():
+                        results[waiting[future].name] = caught
+                        RESULTS.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(results.items())))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -110,29 +116,41 @@ def files_of(package: str, first: str = "") -> list[str]:
     return [str(path.relative_to(ROOT)) for path in sorted(files, key=lambda path: (path.name != first, path))]
 
 
-def try_one(mutant: Mutant, clean: Path) -> str:
-    """Return the test that catches a mutant, or "survived".
+def try_one(mutant: Mutant, clean: Path, marks: str) -> str:
+    """Return the test that catches a mutant, or "survived" after the last, or "" if others are left.
 
-    The tests of its module come first, then those of its package, then all others; then the long ones of each.
+    First come the quick tests that run its line; then those of its package, its module first; then those of others.
     """
+    files = [files_of(package, f"test_{Path(mutant.path).name}") for package in packages_for(mutant)]
+    if marks == QUICK and (tests := tests_of(mutant, clean)):
+        ranks = {file: rank for rank, file in enumerate(chain.from_iterable(files))}
+        files.insert(0, sorted(tests, key=lambda test: (ranks.get(test.partition("::")[0], len(ranks)), test)))
     with TemporaryDirectory(dir=clean.parent, ignore_cleanup_errors=True) as folder:
         tree = Path(shutil.copytree(clean, folder, dirs_exist_ok=True))
         module = (clean / mutant.path).read_bytes()
         (tree / mutant.path).write_bytes(module[: mutant.start] + mutant.source.encode() + module[mutant.stop :])
-        for marks, package in product((QUICK, LONG), packages_for(mutant)):
-            files = files_of(package, f"test_{Path(mutant.path).name}")
-            if caught := run_tests(tree, files, marks):
+        for some in files:
+            if caught := run_tests(tree, some, marks):
                 return caught
-    return SURVIVED
+    return SURVIVED if marks == LONG else ""
+
+
+def tests_of(mutant: Mutant, clean: Path) -> set[str]:
+    """Return the quick tests that run the line of a mutant.
+
+    What an import runs has none, and of what is computed once and kept only the first test is known.
+    """
+    data = CoverageData(str(clean / ".coverage"))
+    data.read()
+    contexts = data.contexts_by_lineno(str(clean / mutant.path)).get(mutant.line, [])
+    return {context.partition("|")[0] for context in contexts} - {""}
 
 
 def run_tests(tree: Path, files: list[str], marks: str) -> str:
     """Return the first test with these marks that fails in a copy of the checkout, or "" if all pass.
 
-    No file has no tests. Tests are killed after some seconds of processor time, or if they wait for four times as long.
+    Tests are killed after some seconds of processor time, or if they wait for four times as long.
     """
-    if not files:
-        return ""
     seconds = LONGEST[marks]
     environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree.parent), "PYTHONDONTWRITEBYTECODE": ""}
     command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "pytest", *PYTEST, "-m", marks, *files]
