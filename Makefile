@@ -4,9 +4,9 @@
 #   make test     all tests but the nightly ones: before a pull request
 #   make nightly  everything else: learning tests, notebooks, a browser, other libraries, planted mistakes, a soak
 #
-# `make demo` shows agents learn for three minutes. `make bench` compares the speed with other libraries. `make page` builds
-# the script of `stb-gym explore`. `make package` builds the distributions and tests them. `make lowest` tests the lowest
-# versions of dependencies. `make coverage` lists the lines that no test runs. `make libraries` and `make lowest` have
+# `make demo` trains agents in less than three minutes. `make bench` compares the speed with other libraries. `make page`
+# builds the script of `stb-gym explore`. `make package` builds the distributions and tests them. `make lowest` tests the
+# lowest versions of dependencies. `make coverage` lists the lines that no test runs. `make libraries` and `make lowest` have
 # environments of their own; .venv-libraries takes 2 GB.
 #
 # Versions are those of constraints.txt. PINS="--require-hashes --constraint hashes.txt" also checks the hashes of all

@@ -134,7 +134,7 @@ class AgentLearner(Learner):
 
     resumes = False
     WEIGHTS = ("policy",)
-    SAVED = ("num_steps", "policy")
+    SAVED: ClassVar[tuple[str, ...]] = ("num_steps", "policy")
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
         self.settings = settings  # without the episodes of `Learner`, as the agent steps the environment

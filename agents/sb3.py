@@ -8,21 +8,25 @@ observations in unary and has layer normalisation, and rewards are divided by th
 environments at once, and its learning rate falls linearly to 0.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any, ClassVar
 
 import gymnasium as gym
+import numpy as np
 import torch
 from gymnasium.wrappers.vector import TransformReward
 from pydantic import Field, NonNegativeFloat, PositiveFloat, PositiveInt
 from pydantic.dataclasses import dataclass
 from sb3_contrib import MaskablePPO
 from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3.common.base_class import BaseAlgorithm
+from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
-from agents.common import Share, Unary
+from agents.common import Share, State, Unary
 from agents.custom import OF_CODE, AgentLearner, CustomLearner, named
 from stb_gym.checks import check_integer
 from stb_gym.measure.agents import arguments_of
@@ -88,7 +92,85 @@ class NormalisedLayers(BaseFeaturesExtractor):
         return self.layers(observations)
 
 
-class StockLearner(CustomLearner):
+class TrainingState:
+    """All but the policy that a model of the library needs to continue `learn` with the same results.
+
+    Args:
+        model: a PPO, A2C, DQN or MaskablePPO.
+        envs: the environment that it was made with.
+
+    Attributes:
+        is_complete: False if the settings choose another replay buffer, whose state is not known.
+    """
+
+    def __init__(self, model: BaseAlgorithm, envs: Any):
+        self._model: Any = model
+        self._buffer = getattr(model, "replay_buffer", None)
+        self._turns = getattr(envs, "envs", envs).unwrapped
+        self.is_complete = self._buffer is None or type(self._buffer) is ReplayBuffer
+
+    def state_dict(self) -> State:
+        """Return the state before a rollout; it is empty before the first one."""
+        model = self._model
+        if model._last_obs is None:
+            return {}
+        counts = {name: value for name, value in vars(model).items() if isinstance(value, int | float)}
+        arrays = _arrays_of(model)
+        if self._buffer is not None:
+            counts |= {"pos": self._buffer.pos, "full": self._buffer.full}
+            arrays |= {name: array[: self._filled()] for name, array in _arrays_of(self._buffer).items()}
+        random = {"numpy": np.random.get_state(legacy=False), "turns": self._turns.snapshot()}  # noqa: NPY002
+        return {
+            "counts": counts,
+            "arrays": {name: torch.as_tensor(array) for name, array in arrays.items()},
+            "optimizer": model.policy.optimizer.state_dict(),
+            "random": json.dumps(random, default=np.ndarray.tolist),
+            "random_actions": model.action_space.np_random.bit_generator.state,
+            "torch": torch.get_rng_state(),
+        }
+
+    def load_state_dict(self, state: State) -> None:
+        """Continue from a state of a model with the same settings."""
+        if not state:
+            return
+        model = self._model
+        model.env.reset()  # wrappers refuse a step before
+        random = json.loads(state["random"])
+        self._turns.restore(random["turns"])
+        np.random.set_state(random["numpy"])  # noqa: NPY002
+        torch.set_rng_state(state["torch"])
+        model.action_space.np_random.bit_generator.state = state["random_actions"]
+        model.policy.optimizer.load_state_dict(state["optimizer"])
+        counts, arrays = state["counts"], {name: each.numpy().copy() for name, each in state["arrays"].items()}
+        if self._buffer is not None:
+            self._buffer.pos, self._buffer.full = counts.pop("pos"), counts.pop("full")
+            for name, array in _arrays_of(self._buffer).items():
+                array[: self._filled()] = arrays.pop(name)
+        vars(model).update(counts | arrays)
+
+    def _filled(self) -> int:
+        """Return how many rows of the replay buffer are in use, with the one that may hold a last next observation."""
+        buffer: Any = self._buffer
+        return buffer.buffer_size if buffer.full else min(buffer.pos + 1, buffer.buffer_size)
+
+
+def _arrays_of(owner: Any) -> dict[str, Any]:
+    return {name: value for name, value in vars(owner).items() if isinstance(value, np.ndarray)}
+
+
+class ResumingLearner(AgentLearner):
+    """A learner whose agent is a model of the library, and which continues with the same results."""
+
+    resumes = True
+    SAVED = ("num_steps", "policy", "training")
+
+    def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
+        super().__init__(envs, settings, seed, device)
+        self.training = TrainingState(self.agent, envs)
+        self.resumes = self.training.is_complete
+
+
+class StockLearner(ResumingLearner, CustomLearner):
     """A model with the default settings of its library, but for those that are given.
 
     Settings are `num_envs`, the arguments of the library's class, and those of its policy: they become `policy_kwargs`.
@@ -193,7 +275,7 @@ class StockMaskablePPO(StockLearner):
     maker = MaskablePPO
 
 
-class TunedMaskablePPO(AgentLearner):
+class TunedMaskablePPO(ResumingLearner):
     """The library's PPO with masks, with other settings, unary observations, layer normalisation and scaled rewards."""
 
     settings_class = TunedPPOSettings

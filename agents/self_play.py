@@ -80,9 +80,10 @@ class SelfPlay:
             learner: a learner that plays `envs`.
 
         Returns:
-            `gain_1`, `gain_2` ...: how much more the best response of each seat wins; `gain`: the largest of them;
-            `wins_1`, `wins_2` ...: the expected win of each seat. In self-play these are of the round in which the
-            greedy policy plays in every seat, and `gain_of_average` is the largest gain against the average policy.
+            `gain_1`, `gain_2` ...: how much more the best response of each seat wins; `gain` and `exploitability`: the
+            largest of them and their sum; `wins_1`, `wins_2` ...: the expected win of each seat. In self-play these are
+            of the round in which the greedy policy plays in every seat, and `gain_of_average` is the largest gain
+            against the average policy.
         """
         if self._opponents in NEWEST:
             everyone = [self._meter.strategy(learner.act)] * self._envs.round.players
@@ -97,7 +98,7 @@ class SelfPlay:
             largest = {"gain": max(gains)}
         gain_by_seat = {f"gain_{seat}": gain for seat, gain in enumerate(gains, 1)}
         wins_by_seat = {f"wins_{seat}": win for seat, win in enumerate(wins, 1)}
-        return largest | gain_by_seat | wins_by_seat
+        return {**largest, "exploitability": sum(gains), **gain_by_seat, **wins_by_seat}
 
     def state_dict(self) -> State:
         """Return everything that is needed to continue, as tensors and a number."""

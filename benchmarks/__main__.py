@@ -1,4 +1,4 @@
-"""Run the benchmarks: `python -m benchmarks [solving] [vector] [scalar]`."""
+"""Run the benchmarks: `python -m benchmarks [solving] [vector] [scalar] [learners]`."""
 
 import os
 import platform
@@ -14,12 +14,14 @@ from cyclopts.types import PositiveInt
 from matplotlib.ticker import EngFormatter
 
 from benchmarks.environments import scalar, vector
+from benchmarks.learners import learners
 from benchmarks.solving import solving
 from benchmarks.timing import Result, installed
 from stb_gym.console import refuse, say
 
-Name = Literal["solving", "vector", "scalar"]
-BENCHMARKS = {"solving": solving, "vector": vector, "scalar": scalar}
+Name = Literal["solving", "vector", "scalar", "learners"]
+BENCHMARKS = {"solving": solving, "vector": vector, "scalar": scalar, "learners": learners}
+LONG = "learners"  # takes minutes a round, and is run only if it is named
 ROW = "{:42}{:>10}  {:22}{:>14}{:>9}{:>9}{:>9}  {}"  # of the table
 
 
@@ -33,7 +35,7 @@ def run(
     meets it. A time limit that is asked for is shown like a peer.
 
     Args:
-        names: Benchmarks to run (default: all).
+        names: Benchmarks to run (default: all but learners, which trains for minutes in each round).
         json: Print a JSON object for each line, with the seconds of every round.
         rounds: How often ours and the peer are timed, in turns.
     """
@@ -42,7 +44,7 @@ def run(
     if not json:
         say(", ".join(f"{name} {value}" for name, value in machine.items()) + "\n")
         say(ROW.format("", "ours", "peer", "theirs", "ratio", "least", "most", "asked for"))
-    for name in names or BENCHMARKS:
+    for name in names or [each for each in BENCHMARKS if each != LONG]:
         for comparison in BENCHMARKS[name]():
             result = comparison.measure(rounds)
             say(dumps(asdict(result) | {"machine": machine}) if json else as_row(result))

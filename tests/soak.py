@@ -1,7 +1,7 @@
 """Kill trainings at random moments, continue them and compare the results: `python -m tests.soak --kills 50`.
 
-A round trains one kind of run. Its process is killed (SIGKILL) up to four times and continued with --resume; agents of
-stable-baselines3 begin again. Sometimes a second process trains in the same folder at the same time.
+A round trains one kind of run. Its process is killed (SIGKILL) up to four times and continued with --resume. Sometimes
+a second process trains in the same folder at the same time.
 In the end curve.csv, apart from the seconds, and what was learned must equal those of an undisturbed training.
 Processes are forked, so that they need not import the libraries again.
 """
@@ -28,7 +28,7 @@ KINDS = {  # the words of trainings
     **{
         name: f"{name} --steps {STEPS[learner.needs_tables]} --settings.num-envs 256"
         for name, learner in LEARNERS.items()
-        if learner.resumes
+        if not learner.of_library
     },
     "ppo in rounds": "ppo --steps 20000 --settings.num-envs 256 --opponents league --players 2",
     "stable-baselines3": "sb3-a2c --steps 300",

@@ -23,6 +23,8 @@ from training.report import costliest, curves_of, table_of, train_command, write
 from training.results import TrainingTask, by_agent, by_task, read_measurements, save_results
 from training.seeds import coverage, interval
 
+SHOWN = ("agreement_by_visits", "illegal_mass", "exploitability")  # columns of the table, if runs have them
+
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:
     """Compare runs and results: print a table for each task, and write a page of learning curves.
@@ -63,18 +65,15 @@ def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[
         measurements: those of its runs.
 
     Returns:
-        Rows with the entries agent, steps, seeds, command, and medians over seeds: the metric of the task, seconds,
-        agreement_by_visits and illegal_mass. The ends of the metric's interval are low and high, and coverage is the
-        probability that it contains the median. Entries that are not known are missing.
+        Rows with the entries agent, steps, seeds, command, and medians over seeds: the metric of the task, seconds and
+        those of SHOWN. The ends of the metric's interval are low and high, and coverage is the probability that it
+        contains the median. Entries that are not known are missing.
     """
-    columns = ["seconds", task.metric]
-    if task.metric == "regret":
-        columns += ["agreement_by_visits", "illegal_mass"]
     rows: list[dict[str, Any]] = []
     for name, runs in by_agent(measurements).items():
         last = runs.sort_values("steps").groupby("seed").last()
         row = {"agent": name, "steps": int(last["steps"].max()), "seeds": len(last)}
-        row |= dict(zip(columns, last[columns].median(), strict=True))
+        row |= last.reindex(columns=["seconds", task.metric, *SHOWN]).median().dropna().to_dict()
         if len(last) > 1:
             row["low"], row["high"] = interval(last[task.metric].to_numpy(float)).tolist()
             row["coverage"] = coverage(len(last))

@@ -129,6 +129,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
         "coverage": ("it covers with", ".0%"),
         "agreement_by_visits": ("moves optimal", ".2%"),
         "illegal_mass": ("illegal ends", ".2%"),
+        "exploitability": ("exploitability", rounded),
         "seeds": ("seeds", "d"),
     }
     columns = {}

@@ -4,8 +4,10 @@ import logging
 import signal
 import socket
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
@@ -14,12 +16,14 @@ from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
 from agents.custom import ALLOWED, allow
 from agents.presets import Config
+from stb_gym.files import read_json
 from stb_gym.messages import reason
 from stb_gym.tracking import ProgressBar
 from training.results import read_numbers, save_results
 from training.run import train
 
 LOCK_SECONDS = 60.0  # until the process of a lost machine has ended
+GLANCE_SECONDS = 1.0  # between two looks at the progress of runs
 Call = tuple[Any, ...]  # the arguments of a call
 
 
@@ -50,16 +54,38 @@ def run_study(
             options["progress"] = lambda steps, result: bar.tell(
                 min(finished + steps, total), note=None if result is None else f"{result:.4g}"
             )
+        over = Event()
+
+        def watch() -> None:
+            while not over.wait(GLANCE_SECONDS):
+                bar.tell(sum(map(_steps_of, runs)))
+
+        watcher = Thread(target=watch, daemon=True)
+        if "progress" not in options:
+            watcher.start()
         calls = [
             (folder, Path.cwd(), config, {type(config.game()).__module__, *ALLOWED}, options)
             for folder, config in runs.items()
         ]
-        for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
-            finished += runs[folder].steps
-            bar.tell(finished, note=folder.name)
-            if failure:
-                failures[folder] = failure
+        try:
+            for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
+                finished += runs[folder].steps
+                bar.tell(sum(map(_steps_of, runs)), note=folder.name)
+                if failure:
+                    failures[folder] = failure
+        finally:
+            over.set()
+            if watcher.is_alive():
+                watcher.join()
     return failures
+
+
+def _steps_of(folder: Path) -> int:
+    """Return the steps of a run at its last measurement, 0 before the first."""
+    try:
+        return int(read_json(folder / "result.json")["steps"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
 
 
 def _train(folder: Path, parent: Path, config: Config, modules: set[str], options: dict[str, Any]) -> None:
@@ -168,14 +194,22 @@ def _on_ray(
         raise ValueError(f"there is no Ray cluster at {address}: {reason(error)}") from None
     try:
         on_cpu = int(device == "cpu")
-        remote: Any = ray.remote(max_retries=-1, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_attempt)
-        waiting = {remote.remote(function, call): call for call in calls}
-        while waiting:
-            [done], _ = ray.wait(list(waiting))
-            call = waiting.pop(done)
-            try:
-                yield ray.get(done)
-            except ray.exceptions.RayError as error:  # such as a module that a node does not have
-                yield call, None, reason(getattr(error, "cause", error))
+        remote: Any = ray.remote(max_retries=0, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_attempt)
+        queue = deque(calls)
+        waiting: dict[Any, Call] = {}
+        while queue or waiting:
+            slots = ray.cluster_resources().get("CPU" if on_cpu else "GPU", 1)
+            while queue and len(waiting) < slots:
+                call = queue.popleft()
+                waiting[remote.remote(function, call)] = call
+            ended, _ = ray.wait(list(waiting), timeout=GLANCE_SECONDS)  # nodes may join before one ends
+            for done in ended:
+                call = waiting.pop(done)
+                try:
+                    yield ray.get(done)
+                except (ray.exceptions.NodeDiedError, ray.exceptions.WorkerCrashedError):
+                    queue.appendleft(call)  # so that a killed run continues before others begin
+                except ray.exceptions.RayError as error:  # such as a module that a node does not have
+                    yield call, None, reason(getattr(error, "cause", error))
     finally:
         ray.shutdown()

@@ -119,7 +119,9 @@ def train(
         say(f"training.train: {folder} failed: {failure}", error=True)
     finished = [folder for folder in runs if folder not in failures]
     if finished:
-        draw_runs(finished, finished[0] / PICTURE)
+        picture = draw_runs(finished, finished[0] / PICTURE)
+        if sys.stderr.isatty():
+            say(picture, error=True)
         say(f"wrote {finished[0] / PICTURE}", error=True)
     if failures:
         return 2

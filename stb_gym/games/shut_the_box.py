@@ -283,8 +283,8 @@ class ShutTheBox(Game):
 
     def positions(self) -> Iterator[Afterstate]:
         """Yield every board with every number of dice that may be thrown there."""
-        for number in range(1, 1 << len(self.start_tiles)):
-            board = board_of(tile for bit, tile in enumerate(self.start_tiles) if number >> bit & 1)
+        board = 0
+        while board := (board - self._start_board) & self._start_board:  # the next subset of the tiles
             yield from ((board, dice) for dice in self.throws_at(board))
 
     def max_states(self) -> int:

@@ -292,7 +292,8 @@ def compile_game(game: Game) -> TurnTables:
     moves_of = walk(game)
     level_of: dict[Afterstate, int] = {}
     for afterstate, by_roll in moves_of.items():  # every move leads to an afterstate that comes earlier
-        level_of[afterstate] = max((level_of[after] + 1 for moves in by_roll for after in moves.values()), default=0)
+        reached = {after for moves in by_roll for after in moves.values()}
+        level_of[afterstate] = 1 + max(map(level_of.__getitem__, reached), default=-1)
     afterstates = sorted(moves_of, key=lambda afterstate: (level_of[afterstate], afterstate[1], afterstate[0]))
     index = {afterstate: number for number, afterstate in enumerate(afterstates)}
     progress, dice = np.array(afterstates, np.int64).T

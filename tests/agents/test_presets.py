@@ -132,6 +132,13 @@ def test_algorithms_that_cannot_play_rounds_are_refused():
         configure("q-learning", ENV, {}, steps=9, opponents="naive", players=2)
 
 
+@pytest.mark.parametrize("algorithm", [name for name, learner in LEARNERS.items() if learner.plays_rounds])
+def test_learners_of_rounds_have_a_variant_for_them(algorithm):
+    config = configure(algorithm, *TASKS["nine-tiles"], "round", opponents="naive", players=2)
+    assert config.variant == "round"
+    assert config.steps > 1_000_000
+
+
 def test_a_task_has_one_name_however_it_is_written():
     assert all(task_name(*task) == name for name, task in TASKS.items())
     assert task_name("stb_gym/ShutTheBoxShut-v0", {}) == "nine-tiles-shut"

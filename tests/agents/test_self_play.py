@@ -53,10 +53,11 @@ def test_in_self_play_the_learner_is_measured_in_every_seat():
     gains = [lineup.best_response(seat).gain for seat in range(2)]
     self_play.add(everyone("optimal", envs.round))
     measured = self_play.measure(FIRST)
-    assert list(measured) == ["gain", "gain_of_average", "gain_1", "gain_2", "wins_1", "wins_2"]
+    assert list(measured) == ["gain", "gain_of_average", "exploitability", "gain_1", "gain_2", "wins_1", "wins_2"]
     assert [measured["gain_1"], measured["gain_2"]] == gains
     assert [measured["wins_1"], measured["wins_2"]] == lineup.seats.tolist()
     assert measured["gain"] == max(gains)
+    assert measured["exploitability"] == pytest.approx(lineup.exploitability)
     assert measured["gain_of_average"] == max(self_play.average.best_response(seat).gain for seat in range(2)) > 0
     assert self_play.count == 2
 
@@ -68,6 +69,7 @@ def test_against_a_strategy_the_learner_is_measured_against_it():
     found = RoundMeter(envs)(FIRST.act)
     assert measured == {
         "gain": found.gains.max(),
+        "exploitability": found.gains.sum(),
         **{f"gain_{seat}": found.gains[seat - 1] for seat in (1, 2)},
         **{f"wins_{seat}": found.seats[seat - 1] for seat in (1, 2)},
     }

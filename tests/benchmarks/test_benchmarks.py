@@ -5,13 +5,14 @@ import sys
 import time
 from contextlib import nullcontext
 from itertools import islice
+from math import inf
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from benchmarks import __main__ as command
-from benchmarks import solving, timing
+from benchmarks import learners, solving, timing
 from benchmarks.timing import Comparison, time_limit, timer
 from stb_gym import ShutTheBox, solve
 
@@ -51,6 +52,22 @@ def test_results_are_rows_of_a_table_or_lines_of_json(monkeypatch, capsys):
     results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [each["met"] for each in results] == [True, False, None]
     assert results[1]["theirs"] == [0.2, 0.2]
+
+
+@pytest.mark.parametrize(("regrets", "expected"), [([5.0, 2.0, 0.9], 0.0), ([5.0] * 9, inf)])
+def test_the_time_until_a_regret_leaves_out_measurements(regrets, expected, monkeypatch):
+    clock, found = SimpleNamespace(seconds=0.0), iter(regrets)
+
+    def measure(config, learner):
+        clock.seconds += 100
+        return SimpleNamespace(greedy=SimpleNamespace(regret=next(found)))
+
+    monkeypatch.setattr(time, "process_time", lambda: clock.seconds)
+    monkeypatch.setattr(learners, "measure", measure)
+    monkeypatch.setattr(learners, "MEASUREMENTS", len(regrets))
+    timer = learners.until(1.0, "monte-carlo", steps=9000, settings={"num_envs": 8, "num_steps": 10})
+    assert timer() == expected
+    assert list(found) == []
 
 
 def test_wrong_arguments_are_refused_in_one_line(capsys):

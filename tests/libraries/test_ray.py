@@ -1,15 +1,18 @@
 """Runs on a Ray cluster of two nodes, one of which is killed in the middle."""
 
+import os
+import signal
 import threading
 import time
 
+import psutil
 import pytest
 from ray.cluster_utils import Cluster
 
 from agents.presets import configure
 from training import train
 from training.run import Run
-from training.study import run_study
+from training.study import in_parallel, run_study
 
 FIVE = ["tabular-afterstates", "--tiles", "5", "--steps", "4000000", "--seeds", "0-2"]
 
@@ -24,8 +27,17 @@ def cluster():
     started.shutdown()
 
 
-def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path):
+def kill_worker():
+    """Kill the process of a task by SIGKILL."""
+    workers = [each for each in psutil.Process().children(recursive=True) if each.name().startswith("ray::_attempt")]
+    workers[0].kill()
+
+
+@pytest.mark.parametrize("what", ["node", "worker"])
+def test_runs_end_with_the_same_results_when_one_is_killed(what, cluster, tmp_path, monkeypatch):
     started, (node, _) = cluster
+    told = []
+    monkeypatch.setattr("training.study.ProgressBar.tell", lambda self, done, note=None: told.append(done))
     curves = [tmp_path / "runs" / f"tabular-afterstates-ShutTheBox-v0-tiles-5-{seed}" / "curve.csv" for seed in (0, 1)]
     killed_after = []
 
@@ -33,13 +45,17 @@ def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path)
         while not all(path.exists() and len(path.read_text().splitlines()) > 4 for path in curves):
             time.sleep(0.02)
         killed_after.extend(len(path.read_text().splitlines()) - 1 for path in curves)
-        started.remove_node(node, allow_graceful=False)
+        if what == "node":
+            started.remove_node(node, allow_graceful=False)
+        else:
+            kill_worker()
 
     killer = threading.Thread(target=kill, daemon=True)
     killer.start()
     assert train.main([*FIVE, "--out", str(tmp_path / "runs"), "--ray", started.address]) == 0
     killer.join(timeout=60)
     assert max(killed_after) < 40
+    assert len(set(told)) > 10  # the progress of three runs
     for path in curves:
         run = Run(path.parent)
         assert run.result()["finished"] is True
@@ -47,6 +63,23 @@ def test_runs_end_with_the_same_results_when_a_node_is_killed(cluster, tmp_path)
         alone = Run(tmp_path / "alone" / path.parent.name)
         assert run.curve().drop(columns="seconds").equals(alone.curve().drop(columns="seconds"))
         assert (run.folder / "weights.pt").read_bytes() == (alone.folder / "weights.pt").read_bytes()
+
+
+def test_a_killed_call_is_repeated_before_others_begin(cluster, tmp_path):
+    started, (node, _) = cluster
+    started.remove_node(node)
+    log = tmp_path / "log"
+
+    def begin(number):
+        with log.open("a") as file:
+            file.write(f"{number}\n")
+        if log.read_text() == "0\n":
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    ended = [*in_parallel(begin, [(number,) for number in range(4)], 1, [started.address])]
+    assert ended == [((number,), number, "") for number in range(4)]
+    assert log.read_text().split() == ["0", "0", "1", "2", "3"]
 
 
 def test_a_run_that_fails_is_named_with_its_reason_and_others_continue(cluster, tmp_path):

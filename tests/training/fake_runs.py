@@ -43,7 +43,8 @@ def fake_runs(folder):
 
 def fake_round(folder, gains):
     """Write a run in rounds of two players whose largest gain is measured after 0, 1000, 2000 ... steps."""
-    rows = [{"steps": 1000 * at, "seconds": 60.0, "gain": gain, "gain_1": gain / 2} for at, gain in enumerate(gains)]
+    rows = [{"steps": 1000 * at, "gain": gain, "exploitability": gain * 1.5} for at, gain in enumerate(gains)]
+    rows = [row | {"seconds": 60.0} for row in rows]
     _write(folder, rows, "ppo", opponents="league", players=2)
     return folder
 

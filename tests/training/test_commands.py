@@ -4,7 +4,9 @@ import json
 import re
 import signal
 
+import numpy as np
 import optuna
+import pandas as pd
 import pytest
 from PIL import Image
 
@@ -13,6 +15,7 @@ from stb_gym import evaluate as evaluate_exactly
 from tests import every
 from tests.training.conftest import small
 from training import compare, evaluate, train, tune
+from training.picture import curve_as_text
 from training.results import NEVER_UPDATED
 from training.run import Run
 from training.study import run_study
@@ -33,6 +36,30 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
         assert len(drawn.convert("RGB").getcolors(2**24)) > 20
 
 
+def test_a_terminal_shows_the_curve(folders, monkeypatch, capsys):
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    assert train.main(["tabular-afterstates", *FIVE, "--settings.num-steps", "4"]) == 0
+    *picture, wrote, _ = re.sub(r".*\r", "", capsys.readouterr().err).splitlines()
+    heading = picture.index("regret (points), tabular-afterstates")
+    assert re.fullmatch(r"random 0\.88 \|[.*]{60}", picture[heading + 1])
+    assert len(picture[heading:]) == 17
+    assert picture[-1].split() == ["192", "384", "steps"]
+    assert wrote == "wrote runs/tabular-afterstates-ShutTheBox-v0-tiles-5-0/curve.png"
+    assert folders.exists()
+
+
+def test_a_picture_of_characters_has_logarithmic_axes():
+    curve = pd.DataFrame({"steps": [0, 100, 1000, 10_000], "median": [9.0, 100.0, 10.0, 1.0]})
+    drawn = curve_as_text(curve, {"random": 100.0, "perfect": 0.0, "greedy-step": 0.01}, width=20, height=9)
+    columns = {line.index("*") + line.count("*") / 2: row for row, line in enumerate(drawn.splitlines()) if "*" in line}
+    assert [*columns.values()] == [0, 1, 2, 3, 4]
+    assert np.diff([*columns]).tolist() == pytest.approx([5] * 4, abs=1.5)
+    labels = [line.partition("|")[0].strip() for line in drawn.splitlines()]
+    assert labels == ["random 100", "", "", "", "1.0", "", "", "", "greedy-step 0.010", "100     10,000 steps"]
+    assert "." * 20 in drawn.splitlines()[8]
+    assert curve_as_text(curve.head(2), {}) == "there are too few numbers above 0 to draw"
+
+
 @pytest.mark.nightly
 def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
     begin = ["--tiles", "5", "--measurements", "2"]
@@ -41,7 +68,6 @@ def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
     lines = [
         "sb3-dqn makes 4 steps, not 3, in rollouts of 4",
         "1 of 2 measurements, one after each rollout",
-        "sb3-dqn does not save its state: a killed run begins anew",
     ]
     *said, no_update, _, _ = capsys.readouterr().err.splitlines()
     assert said == [f"training.train: {line}" for line in lines]

@@ -116,11 +116,13 @@ def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     name = f"{NAME}-2-players-league"
     rows = rows_of([folder], name)
     assert rows["gain"].to_dict() == {"ppo": 0.125}
+    assert rows["exploitability"].to_dict() == {"ppo": 0.1875}
     assert "--players 2 --opponents league" in rows.loc["ppo", "command"]
     assert main([str(folder), "--out", str(tmp_path / "page.html")]) == 0
     printed = capsys.readouterr().out
     assert "largest gain (expected wins)" in printed
     assert " 0.12" in printed
+    assert re.search(r"exploitability.*\n.* 0\.19", printed, re.DOTALL)
     [agent] = curves_on(tmp_path / "page.html")[name]["agents"]
     assert agent["median"] == [0.3, 0.2, 0.125]
 

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 import torch
 from filelock import FileLock
+from stable_baselines3.common.buffers import ReplayBuffer
 
+from agents.custom import allow
 from agents.presets import TASKS, configure
 from agents.registry import LEARNERS
 from stb_gym import RegretMeter, evaluate, load_policy
@@ -125,14 +127,18 @@ def test_runs_of_earlier_versions_are_refused_and_never_removed(finished, tmp_pa
 
 
 ROUND = {"arguments": {"dice": 2}, "env": "stb_gym/Threes-v0", "players": 3}
-RESUMED = [name for name, learner in LEARNERS.items() if learner.resumes]
+STOCK = {
+    "sb3-ppo": {"n_steps": 64},
+    "sb3-dqn": {"learning_starts": 50, "buffer_size": 300, "target_update_interval": 40},
+    "sb3-maskable-ppo": {"n_steps": 64},
+}
 ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation"), ("afterstates", "approximation")]
 
 
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        *every(4, [(algorithm, {}) for algorithm in RESUMED]),
+        *every(4, [(algorithm, {"settings": STOCK.get(algorithm, {})}) for algorithm in LEARNERS]),
         *(
             pytest.param(algorithm, ROUND | {"opponents": opponents}, marks=pytest.mark.nightly)
             for algorithm, opponents in ROUNDS
@@ -157,14 +163,14 @@ def test_a_run_that_continues_ends_as_if_undisturbed(algorithm, options, tmp_pat
     run, curve = Run(tmp_path / "parts"), Run(tmp_path / "parts").curve()
     last = curve.iloc[-1]
     assert last["seconds"] == seconds.iloc[-1]
-    if options:
+    if "opponents" in options:
         assert last["gain"] == max(last[f"gain_{seat}"] for seat in (1, 2, 3)) == run.result()["gain"]
         if options["opponents"] != "approximation":  # in self-play all seats are the learner's
             assert sum(last[f"wins_{seat}"] for seat in (1, 2, 3)) == pytest.approx(1)
     else:
         assert curve["regret"].nunique() > 1
         assert run.result()["updated"]
-        assert not curve["illegal_mass"].any()
+        assert curve["illegal_mass"].any() != LEARNERS[algorithm].uses_masks
         again = measure(config, run.learner())  # which has the weights alone
         assert again.greedy.regret == last["regret"]
 
@@ -260,15 +266,17 @@ def test_learning_that_diverges_is_an_error(tmp_path):
     assert Run(tmp_path).result()["finished"] is False
 
 
+class OwnReplayBuffer(ReplayBuffer):
+    pass
+
+
 @pytest.mark.nightly
-@pytest.mark.parametrize(
-    "algorithm",
-    [name for name in LEARNERS if name not in RESUMED],
-)
-def test_learners_that_cannot_resume_begin_again(algorithm, tmp_path):
-    config = small(algorithm, steps=200)
+def test_a_learner_whose_state_is_not_known_begins_again(tmp_path):
+    allow(__name__)
+    config = small("sb3-dqn", steps=200, settings={"replay_buffer_class": f"{__name__}:OwnReplayBuffer"})
     train(config, tmp_path / "whole", measurements=3)
-    interrupt(config, tmp_path / "parts", 1)
+    interrupt(config, tmp_path / "parts", 2, 3)
+    assert not (tmp_path / "parts" / "checkpoint.pt").exists()
     train(config, tmp_path / "parts", measurements=3)
     assert files(tmp_path / "parts") == files(tmp_path / "whole")
     run = Run(tmp_path / "parts")

@@ -1,17 +1,20 @@
 """Test the studies: single changes, hardness as a prediction, and parts of regrets."""
 
+from queue import Queue
+
 import pandas as pd
 import pytest
 
 from agents.presets import TASKS, configure
 from stb_gym import hardness
+from stb_gym.files import write_json
 from training.experiments import departures as departing
 from training.experiments import diagnoses
 from training.experiments import hardness as predicting
 from training.experiments import language_model as imitating
 from training.results import read_numbers, save_results
 from training.run import measure
-from training.study import fill_table
+from training.study import fill_table, run_study
 
 
 def test_presets_have_every_study():
@@ -53,6 +56,24 @@ def test_rows_that_another_process_adds_are_kept(tmp_path):
     assert read_numbers(out, key)["name"].tolist() == ["theirs", "ours"]
     with pytest.raises(ValueError, match="nothing to train"):
         fill_table(train, [], key, ["regret"], out)
+
+
+def test_the_progress_of_other_processes_is_read_from_their_folders(tmp_path, monkeypatch):
+    shown = Queue()
+    monkeypatch.setattr("training.study.ProgressBar.tell", lambda self, done, note=None: shown.put(done))
+    monkeypatch.setattr("training.study.GLANCE_SECONDS", 0.001)
+
+    def in_parallel(function, calls, *options):
+        for number, (folder, *_) in enumerate(calls, 1):
+            folder.mkdir()
+            write_json(folder / "result.json", {"steps": 100})
+            while shown.get(timeout=20) != 100 * number:
+                pass
+            yield (folder,), None, ""
+
+    monkeypatch.setattr("training.study.in_parallel", in_parallel)
+    runs = {tmp_path / str(seed): configure("monte-carlo", *TASKS["threes"], seed=seed, steps=2000) for seed in (1, 2)}
+    assert run_study(runs, workers=2) == {}
 
 
 def measured_again(algorithm):
