@@ -8,6 +8,7 @@ from stb_gym.check.batches import Batch
 from stb_gym.check.collectors import rollout
 from stb_gym.check.formulas import advantages, q_targets, returns
 from stb_gym.check.gradients import Direction, GradientResult, gradient
+from stb_gym.check.groups import Groups, group_advantages
 from stb_gym.check.ladder import agent
 from stb_gym.check.loss_batches import LossBatch
 from stb_gym.check.losses import policy_loss, td_loss, value_loss
@@ -22,6 +23,7 @@ __all__ = [
     "CheckResult",
     "Direction",
     "GradientResult",
+    "Groups",
     "Learner",
     "LossBatch",
     "Transitions",
@@ -30,6 +32,7 @@ __all__ = [
     "advantages",
     "agent",
     "gradient",
+    "group_advantages",
     "policy_loss",
     "q_targets",
     "returns",

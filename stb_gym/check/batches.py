@@ -79,7 +79,15 @@ class Batch(Arrays):
         return replace(column, support=self.support)
 
 
-def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) -> FloatArray:
+def called(function: Callable[..., Any], name: str, when: str, *arguments: Any) -> Any:
+    """Return what code under test returns; raise TypeError in one line if it fails."""
+    try:
+        return function(*arguments)
+    except Exception as error:
+        raise TypeError(f"{name} raised {type(error).__name__} {when}: {quoted(reason(error), 60)}") from error
+
+
+def ask(function: Callable[..., Any], batch: Arrays, shape: tuple[int, ...]) -> FloatArray:
     """Return what the code under test answers for a copy of a batch, as float64.
 
     Args:
@@ -93,13 +101,7 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
     """
     name = shortened(getattr(function, "__name__", type(function).__name__), 40)
     given = batch.map(np.copy)
-    try:
-        answer = function(given)
-    except Exception as error:
-        present = ", ".join(batch.arrays())
-        raise TypeError(
-            f"{name} raised {type(error).__name__} for {present} {shape}: {quoted(reason(error), 60)}"
-        ) from error
+    answer = called(function, name, f"for {', '.join(batch.arrays())} {shape}", given)
     for field, array in batch.arrays().items():
         if not np.array_equal(array, getattr(given, field), equal_nan=True):
             raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
@@ -110,5 +112,5 @@ def ask(function: Callable[[Batch], Any], batch: Batch, shape: tuple[int, ...]) 
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must return numbers, not {quoted(answer)}")
     if array.shape != shape:
-        raise ValueError(f"{name} must return shape {shape}, as batch.reward has, not {array.shape}")
+        raise ValueError(f"{name} must return shape {shape}, not {array.shape}")
     return array.astype(np.float64)

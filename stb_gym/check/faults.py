@@ -211,14 +211,21 @@ RIGHT_VALUES = {
 }
 
 
+def right_value(batch: Batch, kind: str) -> FloatArray:
+    """Return the values of next states [T, B] that the targets of a kind of Q-learning use."""
+    return np.asarray(NEXT_VALUES[RIGHT_VALUES.get(kind, "the next value is the greatest one")](batch))
+
+
+def targets(batch: Batch, next_value: FloatArray) -> FloatArray:
+    """Return the targets [T, B] that follow from values of next states [T, B]."""
+    return estimate(batch, "n-step", value=0.0, next_value=next_value)
+
+
 def wrong_targets(batch: Batch, kind: str) -> dict[str, FloatArray]:
     """Return wrong targets of a kind of Q-learning [T, B], by what is wrong."""
-    right = NEXT_VALUES[RIGHT_VALUES.get(kind, "the next value is the greatest one")]
-    by_value = {
-        name: estimate(batch, "n-step", value=0.0, next_value=rule(batch))
-        for name, rule in NEXT_VALUES.items()
-        if rule is not right
-    }
+    right = right_value(batch, kind)
+    by_value = {name: rule(batch) for name, rule in NEXT_VALUES.items()}
+    by_value = {name: targets(batch, value) for name, value in by_value.items() if not np.array_equal(value, right)}
     zero = 0 * batch.reward
-    wrong = wrong_advantages(replace(batch, value=zero, next_value=right(batch), last_value=zero[0]), "n-step")
+    wrong = wrong_advantages(replace(batch, value=zero, next_value=right, last_value=zero[0]), "n-step")
     return by_value | {name: answers for name, answers in wrong.items() if "the value is" not in name}

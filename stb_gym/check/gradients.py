@@ -16,19 +16,21 @@ import numpy as np
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.check import estimators
+from stb_gym.check.batches import called
 from stb_gym.check.results import WIDTH, Case, CheckResult
 from stb_gym.check.sampled_turns import Turns, TurnSampler
 from stb_gym.checks import check_integer, check_number
 from stb_gym.measure import RegretMeter, policy_gradient
 from stb_gym.measure.policy_gradients import flat_gradient, probability_gradient
 from stb_gym.measure.tensors import is_module
-from stb_gym.messages import in_lines, quoted, reason
+from stb_gym.messages import in_lines
 
 ROUNDING = 1e-6  # share of a squared length that single precision may lose
 COSINES = np.linspace(-1, 1, 20_001)
 WANTED = 0.9  # cosine of a batch
 SIZES = np.append(np.geomspace(1, 1e12, 2**15 + 1), np.inf)  # of batches, in turns
 LEAST_KNOWN = 0.8  # a check that cannot exclude a smaller cosine is undecided
+REPEATED = 8  # batches that are asked for a second time
 ALIKE = 1e-6  # 1 - cosine of a gradient and the wrong formula that it follows
 SIGN = "the sign is wrong: return minus the gradient of a loss"
 UNKNOWN = (
@@ -209,7 +211,8 @@ def gradient(
     The check samples the turns by the exact probabilities of the game and of the agent, and gives each batch to your
     function. Most of the noise is taken out of the mean: unbiased estimators, whose mean is known, see the same turns.
     It fails if the interval of the cosine between the mean and the exact gradient excludes 1: then more turns
-    do not help. It also fails if the noise is so great that the interval includes cosines below 0.8.
+    do not help. It also fails if the noise is so great that the interval includes cosines below 0.8, or if some of the
+    batches have another gradient when they come in another order.
 
     Args:
         meter: the meter of the agent's environment, for a game with tables.
@@ -273,9 +276,10 @@ def gradient(
         batch = sampler(turns, group_size, each)
         unbiased[:, number] = [tested.gradient(batch, estimator(batch) / turns) for estimator in estimators.RIGHT]
         gradients[number] = tested.ask(gradient_of_a_batch, batch)
-    first = sampler(turns, group_size, seeds[0])
-    again = tested.ask(gradient_of_a_batch, first)
-    if _cosine(again, gradients[0]) < 1 - ALIKE < _cosine(again, gradients[0] + gradients[-1]):
+    order = [0, *range(REPEATED - 1, 0, -1)]
+    again = [tested.ask(gradient_of_a_batch, sampler(turns, group_size, seeds[number])) for number in order]
+    same = [_cosine(*pair) >= 1 - ALIKE for pair in zip(again, gradients[order], strict=True)]
+    if not same[0] and _cosine(again[0], gradients[0] + gradients[-1]) > 1 - ALIKE:
         raise ValueError("gradient_of_a_batch adds to the gradient of its last call: set the gradients to zero first")
     if not np.array_equal(meter.policy(agent, False, masked), tested.probabilities):
         raise ValueError("gradient_of_a_batch changed the agent: return the gradient, and make no step")
@@ -284,13 +288,18 @@ def gradient(
     cases = (
         Case(f"cosines that the mean of {batches} batches excludes", 1 - high),
         Case("cosines that noise leaves open", high - low, 1 - LEAST_KNOWN),
+        # A function that draws numbers of its own changes all of them
+        Case("batches whose gradient changes in another order of batches", float(same.count(False) % REPEATED)),
     )
     likely: tuple[str, ...] = ()
     remedy = ""
     if high < 1:
-        fault = tested.fault(gradients[0], first) or (SIGN if high < -WANTED else "")
+        fault = tested.fault(gradients[0], sampler(turns, group_size, seeds[0])) or (SIGN if high < -WANTED else "")
         likely = (fault,) if fault else UNKNOWN
         remedy = "more turns do not help: correct the weight of each move"
+    elif not cases[2].passed:
+        likely = ("the gradient of a batch depends on the batches before it: something is left over from them",)
+        remedy = "compute the gradient of a batch twice, with another one in between, and compare what it read"
     elif low < LEAST_KNOWN:
         likely = ("too few turns to tell",)
         remedy = "use more turns or batches, or a policy with a greater gradient"
@@ -352,13 +361,7 @@ class _Policy:
             TypeError: if the function fails.
             ValueError: if it does not return a gradient of this size.
         """
-        try:
-            answer = function(turns)
-        except Exception as error:
-            raise TypeError(
-                f"gradient_of_a_batch raised {type(error).__name__} for turns with rewards of shape "
-                f"{turns.reward.shape}: {quoted(reason(error), 90)}"
-            ) from error
+        answer = called(function, "gradient_of_a_batch", f"for turns with rewards {turns.reward.shape}", turns)
         wanted = f"gradient_of_a_batch must return {len(self.exact)} numbers"
         if answer is None:
             raise ValueError(f"{wanted}, not None")

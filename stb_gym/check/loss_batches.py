@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
-from stb_gym.check.batches import Arrays
+from stb_gym.check.batches import Arrays, called
 from stb_gym.checks import check_choice
-from stb_gym.messages import quoted, reason
 
 
 @dataclass(frozen=True)
@@ -96,12 +95,7 @@ def gradients(
 
     def loss(tensors: Sequence[Any]) -> Any:
         shown = given if batch.value is None else replace(given, value=tensors[-1])
-        try:
-            answer = function(*tensors[: len(inputs)], shown)
-        except Exception as error:
-            raise TypeError(
-                f"{name} raised {type(error).__name__} for a batch of shape {shape}: {quoted(reason(error), 90)}"
-            ) from error
+        answer = called(function, name, f"for a batch of shape {shape}", *tensors[: len(inputs)], shown)
         found = getattr(answer, "shape", type(answer).__name__)
         if found not in ((), (1,)):
             raise TypeError(f"{name} must return one number as a {framework} tensor, not {found}: take a mean or a sum")

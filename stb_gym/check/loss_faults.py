@@ -14,7 +14,7 @@ import numpy as np
 
 from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Batch
-from stb_gym.check.faults import next_row, wrong_targets
+from stb_gym.check.faults import next_row, right_value, targets, wrong_targets
 from stb_gym.check.loss_batches import LossBatch
 
 STEP = 1e-6  # of central differences, in temperatures: their errors are below 1e-8
@@ -267,12 +267,6 @@ def losses_of_action_values(kind: str, stream: Batch, q: FloatArray, action: Any
         q: [C, A] action values.
         action: [C] the actions taken.
     """
-    shown = stream.column(0)
-    scores = shown.next_q_online if kind == "double" else shown.next_q
-    selected = np.where(shown.next_mask, scores, -np.inf).argmax(axis=1)
-
-    def target(next_value: FloatArray) -> FloatArray:
-        return np.asarray(shown.reward + shown.discount * np.where(shown.terminated, 0, next_value))
 
     def with_target(answer: FloatArray) -> Loss:
         return lambda inputs, batch: td_loss(inputs, replace(batch, returns=answer))
@@ -282,11 +276,12 @@ def losses_of_action_values(kind: str, stream: Batch, q: FloatArray, action: Any
         columns = slice(q.shape[1])
         return lambda inputs, batch: (count * inputs[:, columns] ** 2 / 2 - total * inputs[:, columns]).sum(axis=1)
 
-    answer = target(taken(shown.next_q, selected))
+    answer = targets(stream, right_value(stream, kind))[:, 0]
     is_taken = np.eye(q.shape[1])[action]
-    targets = {name: answers[:, 0] for name, answers in wrong_targets(stream, kind).items()}
-    targets["the next action is the greatest one of the current state"] = target(taken(shown.next_q, q.argmax(axis=1)))
-    wrong = {name: with_target(other) for name, other in targets.items()} | {
+    of_current = taken(stream.next_q[:, 0], q.argmax(axis=1))[:, None]
+    others = wrong_targets(stream, kind)
+    others["the next action is the greatest one of the current state"] = targets(stream, of_current)
+    wrong = {name: with_target(other[:, 0]) for name, other in others.items()} | {
         "values of actions that were not taken are pulled to 0": on_targets(1, is_taken * answer[:, None]),
         "each step moves the values of the actions of all steps: wrong indices": on_targets(
             is_taken.sum(axis=0), answer @ is_taken

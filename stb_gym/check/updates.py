@@ -5,6 +5,7 @@ gradient that follows from the tables of the game.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -15,13 +16,14 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
-from stb_gym.check.batches import Batch
+from stb_gym.check.batches import Batch, called
 from stb_gym.check.faults import estimate, next_row, wrong_advantages, wrong_targets
 from stb_gym.check.learners import Transitions, UpdateTask
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.games import ShutTheBox
-from stb_gym.messages import quoted, reason, shortened
+from stb_gym.measure.tensors import as_array
+from stb_gym.messages import quoted, shortened
 
 SPREAD = 0.5  # standard deviation of the numbers in observations
 REWARD = 0.1  # standard deviation of rewards: small, so that the Huber loss of action values is half a square
@@ -242,7 +244,20 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
     rate = task.learning_rate * task.num_epochs * num_minibatches
     scale = rate * min(1.0, task.max_grad_norm / (norm + 1e-6))
     parts = {part: scale * slope for part, slope in parts.items()}
-    _call(learner, "update", truth.transitions)
+    minibatches: set[bytes] = set()  # the observations that modules received
+
+    def record(module: Any, inputs: tuple[Any, ...]) -> None:
+        shape = (task.batch_size, task.num_features)
+        for each in inputs:
+            if getattr(each, "shape", None) == shape:
+                with suppress(RuntimeError):  # inside of torch.vmap tensors have no storage
+                    minibatches.add(as_array(each).tobytes())
+
+    hook = torch.nn.modules.module.register_module_forward_pre_hook(record)
+    try:
+        _call(learner, "update", truth.transitions)
+    finally:
+        hook.remove()
     moved = _joined(weights) - before
     exact = np.sum([*parts.values()], axis=0)
 
@@ -260,6 +275,9 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
         EXACT if task.num_epochs == 1 else NEARLY,
         f"{names[owner[worst][0]]} moved by {lengths[0]:.4g}, exactly {lengths[1]:.4g}",
     )
+    if case.passed and 1 < len(minibatches) <= num_minibatches:
+        case = replace(case, error=1.0, where="both epochs have the same minibatches")
+        return case, ["the same minibatches are used in each epoch: the rows are not shuffled again"]
     if case.passed:
         return case, []
 
@@ -423,11 +441,9 @@ def _joined(tensors: Any) -> FloatArray:
 
 def _call(learner: Any, method: str, *arguments: Any) -> Any:
     """Return the answer of a method; raise TypeError in one line if it fails."""
-    try:
-        return getattr(learner, method)(*arguments)
-    except Exception as error:
-        name = f"{type(learner).__name__}.{method}"
-        raise TypeError(f"{name} raised {type(error).__name__}: {quoted(reason(error), 90)}") from error
+    return called(
+        lambda: getattr(learner, method)(*arguments), f"{type(learner).__name__}.{method}", "on the data of the check"
+    )
 
 
 def _answer(learner: Any, method: str, data: Data) -> Any:

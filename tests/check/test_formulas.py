@@ -179,7 +179,7 @@ def in_place(batch):
         (lambda batch: (batch.reward, batch.value), "must return one array of shape .*, not a tuple"),
         (lambda batch: None, "must return one array of shape .*, not None"),
         (lambda batch: "no", "must return numbers, not 'no'"),
-        (lambda batch: batch.reward[:, None], "must return shape .*, as batch.reward has, not "),
+        (lambda batch: batch.reward[:, None], "must return shape .*, not "),
         (lambda batch: batch.rewards, r"raised AttributeError for reward, .*, ratio \(442,\): .*rewards"),
     ],
 )

@@ -107,6 +107,18 @@ def test_faults_are_named(words):
     assert "the direction is biased" in repr(result)
 
 
+def test_what_is_left_over_from_other_batches_is_found():
+    right = of_table(METER, random_play, leave_one_out)
+    seen = []
+
+    def gradient_of_a_batch(turns):
+        seen.append(right(turns))
+        return seen[-2 if len(seen) % 5 == 0 else -1]
+
+    result = check.gradient(METER, random_play, gradient_of_a_batch, group_size=8, batches=20)
+    assert "depends on the batches before" in result.likely[0], result
+
+
 def test_an_unknown_fault_is_not_named():
     wrong = of_table(METER, random_play, lambda turns: turns.reward.sum(axis=1, keepdims=True) * turns.state**2)
     assert len(check.gradient(METER, random_play, wrong).likely) == 3

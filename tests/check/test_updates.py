@@ -4,118 +4,44 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import stable_baselines3
 import torch
 from sb3_contrib import TRPO, MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
-from stable_baselines3 import A2C, DQN, PPO
+from stable_baselines3 import A2C
 from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import nn
 
 from stb_gym import check
 from tests import every
+from tests.check.zoo import dqn_faults, ppo_faults
+from tests.check.zoo.dqn import DQN
+from tests.check.zoo.ppo import PPO
 
 
 def marked_nightly(parameters):
     return [pytest.param(parameter, marks=pytest.mark.nightly) for parameter in parameters]
 
 
-@pytest.mark.parametrize("algorithm", [DQN, *marked_nightly([A2C, PPO, MaskablePPO])])
+@pytest.mark.parametrize(
+    "algorithm", [stable_baselines3.DQN, *marked_nightly([A2C, stable_baselines3.PPO, MaskablePPO])]
+)
 def test_unmodified_libraries_pass(algorithm):
     result = check.update(algorithm)
     assert result, result
     assert {"torch", "stable-baselines3"} <= set(result.versions)
 
 
-class Loop:
-    """Proximal policy optimisation in one file, as teaching code has it; subclasses have faults."""
-
-    shared = False
+class Shared(PPO):
+    """Both networks begin with the same layer."""
 
     def __init__(self, task):
-        torch.manual_seed(0)
-        self.task = task
-        self.trunk = nn.Sequential(nn.Linear(task.num_features, 64), nn.Tanh()) if self.shared else nn.Identity()
-        width = 64 if self.shared else task.num_features
-        self.actor = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, task.num_actions))
-        self.critic = nn.Sequential(nn.Linear(width, 64), nn.Tanh(), nn.Linear(64, 1))
-        self.network = nn.ModuleDict({"trunk": self.trunk, "actor": self.actor, "critic": self.critic})
-        self.optimiser = torch.optim.SGD(self.held(), task.learning_rate)
-
-    def held(self):
-        return self.network.parameters()
-
-    def logits(self, observation):
-        return self.actor(self.trunk(observation))
-
-    def values(self, observation):
-        return self.critic(self.trunk(observation))[:, 0]
-
-    def distribution(self, observation, mask):
-        return torch.distributions.Categorical(logits=self.logits(observation).masked_fill(~mask, -1e8))
-
-    def advantages(self, data):
-        advantage, last = np.zeros(len(data.reward), np.float32), 0.0
-        for t in reversed(range(len(advantage))):
-            goes_on = 1 - data.terminated[t]
-            next_value = data.value[t + 1] if t + 1 < len(advantage) else 0.0
-            error = data.reward[t] + self.task.discount * next_value * goes_on - data.value[t]
-            last = error + self.task.discount * self.task.lam * goes_on * last
-            advantage[t] = last
-        return advantage
-
-    def policy_loss(self, log_prob, old, advantage):
-        ratio = (log_prob - old).exp()
-        return torch.max(-advantage * ratio, -advantage * ratio.clamp(0.8, 1.2)).mean()
-
-    def value_loss(self, value, target):
-        return ((value - target) ** 2).mean()
-
-    def entropy(self, distribution):
-        return distribution.entropy().mean()
-
-    def loss(self, data):
-        distribution = self.distribution(data["observation"], data["mask"])
-        policy = self.policy_loss(distribution.log_prob(data["action"]), data["log_prob"], data["advantage"])
-        value = self.value_loss(self.values(data["observation"]), data["target"])
-        return policy + self.task.value_coefficient * value - self.task.entropy_coefficient * self.entropy(distribution)
-
-    def clip(self):
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.task.max_grad_norm)
-
-    def step(self, loss):
-        self.optimiser.zero_grad()
-        loss.backward()
-        self.clip()
-        self.optimiser.step()
-
-    def minibatches(self):
-        for _ in range(self.task.num_epochs):
-            yield from torch.randperm(self.task.num_steps).split(self.task.batch_size)
-
-    def update(self, transitions):
-        advantage = self.advantages(transitions)
-        data = {name: torch.as_tensor(array) for name, array in vars(transitions).items()}
-        data |= {"advantage": torch.as_tensor(advantage), "target": torch.as_tensor(advantage + transitions.value)}
-        for rows in self.minibatches():
-            self.step(self.loss({name: column[rows] for name, column in data.items()}))
+        super().__init__(task)
+        self.network["actor"][0] = self.network["critic"][0]
+        self.optimisers = [torch.optim.SGD(self.network.parameters(), 1.0)]
 
 
-class Shared(Loop):
-    shared = True
-
-
-class NoCritic(Loop):
-    """REINFORCE with discounted returns."""
-
-    values = property()
-
-    def loss(self, data):
-        distribution = self.distribution(data["observation"], data["mask"])
-        policy = -(distribution.log_prob(data["action"]) * data["advantage"]).mean()
-        return policy - self.task.entropy_coefficient * self.entropy(distribution)
-
-
-@pytest.mark.parametrize("make", [Loop, *marked_nightly([Shared, NoCritic])])
+@pytest.mark.parametrize("make", [PPO, *marked_nightly([Shared])])
 def test_a_loop_passes(make):
     assert check.update(make)
 
@@ -144,7 +70,7 @@ def no_masks_in_update(monkeypatch):
 
 
 IN_LIBRARIES = [
-    (PPO, only_heads, "the optimiser does not hold mlp_extractor.policy_net.0.weight"),
+    (stable_baselines3.PPO, only_heads, "the optimiser does not hold mlp_extractor.policy_net.0.weight"),
     (MaskablePPO, no_masks_in_update, "illegal actions are not masked in the update"),
 ]
 
@@ -161,89 +87,68 @@ def test_faults_in_libraries_are_named(algorithm, plant, words, monkeypatch):
 # Faults in a loop
 
 
-class ActorSign(Loop):
-    def policy_loss(self, log_prob, old, advantage):
-        return super().policy_loss(log_prob, old, -advantage)
+class Sum(PPO):
+    def loss(self, observation, batch):
+        return len(observation) * super().loss(observation, batch)
 
 
-class NoEntropy(Loop):
-    def entropy(self, distribution):
-        return super().entropy(distribution).detach()
+class FirstMinibatch(PPO):
+    def minibatches(self, size):
+        yield next(super().minibatches(size))
 
 
-class Sum(Loop):
-    def loss(self, data):
-        return len(data["action"]) * super().loss(data)
+class OneEpoch(PPO):
+    def minibatches(self, size):
+        yield from torch.randperm(size).split(self.task.batch_size)
 
 
-class CriticsOptimiserHoldsActor(Loop):
-    def held(self):
-        return self.actor.parameters()
-
-
-class FirstMinibatch(Loop):
-    def minibatches(self):
-        yield next(super().minibatches())
-
-
-class OneEpoch(Loop):
-    def minibatches(self):
-        yield from torch.randperm(self.task.num_steps).split(self.task.batch_size)
-
-
-class PartialWindow(Loop):
+class PartialWindow(PPO):
     """Leaves out the last of five chunks over which it accumulates gradients."""
 
-    def minibatches(self):
-        for rows in super().minibatches():
+    def minibatches(self, size):
+        for rows in super().minibatches(size):
             yield rows[: len(rows) * 4 // 5]
 
     def step(self, loss):
         super().step(0.8 * loss)
 
 
-class MaskMissing(Loop):
-    def distribution(self, observation, mask):
-        return super().distribution(observation, torch.ones_like(mask))
+class Normalises(PPO):
+    normalises = True
 
 
-class Normalises(Loop):
-    def policy_loss(self, log_prob, old, advantage):
-        return super().policy_loss(log_prob, old, (advantage - advantage.mean()) / advantage.std())
+class NormalisesWithWrongSign(ppo_faults.ActorSign):
+    normalises = True
 
 
-class EndsOfStepBefore(Loop):
-    def advantages(self, data):
-        return super().advantages(replace(data, terminated=np.append(False, data.terminated[:-1])))
+class EndsOfStepBefore(PPO):
+    def advantages(self, batch):
+        return super().advantages(replace(batch, terminated=np.roll(batch.terminated, 1, axis=0)))
 
 
-class NoClipping(Loop):
-    def clip(self):
-        pass
-
-
-class Blows(Loop):
-    def policy_loss(self, log_prob, old, advantage):
-        return super().policy_loss(log_prob, old, advantage) / 0
+class Blows(PPO):
+    def objective(self, ratio, advantage, batch):
+        return super().objective(ratio, advantage, batch) / 0
 
 
 IN_LOOPS = {
-    ActorSign: "the policy loss has -1 times the right factor",
-    NoEntropy: "the entropy bonus has 0 times the right factor",
+    ppo_faults.ActorSign: "the policy loss has -1 times the right factor",
+    ppo_faults.EntropyDetached: "the entropy bonus has 0 times the right factor",
     Sum: "the step is 5929 times as long",
-    CriticsOptimiserHoldsActor: "the optimiser does not hold critic.0.weight",
+    ppo_faults.OtherNetworksParameters: "the optimiser does not hold critic.0.weight",
     FirstMinibatch: "only the first of all minibatches is used",
     OneEpoch: "only one epoch is done",
     PartialWindow: "a part of the data is left out",
-    MaskMissing: "illegal actions are not masked in the update",
+    ppo_faults.NoReshuffle: "the same minibatches are used in each epoch",
+    ppo_faults.MaskMissingInUpdate: "illegal actions are not masked in the update",
     Normalises: "the policy loss has",
     EndsOfStepBefore: "advantages: end flags are those of the step before",
-    NoClipping: "the gradient is not clipped",
+    ppo_faults.ClipWrongNet: "the gradient is not clipped",
     Blows: "infinite or NaN",
 }
 
 
-FAST = [ActorSign]
+FAST = [ppo_faults.ActorSign, ppo_faults.NoReshuffle]
 
 
 @pytest.mark.parametrize("make", [*FAST, *marked_nightly(make for make in IN_LOOPS if make not in FAST)])
@@ -255,7 +160,8 @@ def test_faults_in_loops_are_named(make):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("make", "option"), [(NoEntropy, "entropy"), (NoClipping, "clipping"), (FirstMinibatch, "minibatches")]
+    ("make", "option"),
+    [(ppo_faults.EntropyDetached, "entropy"), (ppo_faults.ClipWrongNet, "clipping"), (FirstMinibatch, "minibatches")],
 )
 def test_what_a_learner_lacks_may_be_left_out(make, option):
     assert check.update(make, **{option: False})
@@ -264,116 +170,66 @@ def test_what_a_learner_lacks_may_be_left_out(make, option):
 @pytest.mark.nightly
 def test_normalised_advantages_may_have_any_scale():
     assert check.update(Normalises, normalised=True)
-    assert "the policy loss" in check.update(ActorSign, normalised=True).likely[0]
+    assert "the policy loss" in check.update(NormalisesWithWrongSign, normalised=True).likely[0]
 
 
 # Action values
 
 
-class Q:
-    """Q-learning with masks and a target network; subclasses have faults."""
+class SingleDQN(dqn_faults.DoubleIsPlain):
+    """The target network selects the next action, too."""
 
-    double = False
 
-    def __init__(self, task):
-        torch.manual_seed(0)
-        self.task = task
-        self.q_values = self.network = self.build()
-        self.target_q_values = self.target_network = self.build()
-        self.optimiser = torch.optim.SGD(self.network.parameters(), task.learning_rate)
+@pytest.mark.parametrize(("make", "double"), [(DQN, True), (SingleDQN, False)])
+def test_masked_q_learning_passes(make, double):
+    assert check.update(make, double=double)
 
-    def build(self):
-        return nn.Sequential(nn.Linear(self.task.num_features, 64), nn.ReLU(), nn.Linear(64, self.task.num_actions))
 
-    def next_value(self, observation, mask):
-        values = self.target_q_values(observation).masked_fill(~mask, -torch.inf)
-        selects = self.q_values(observation).masked_fill(~mask, -torch.inf) if self.double else values
-        return values.gather(1, selects.argmax(dim=1, keepdim=True))[:, 0]
+class OnlineTarget(SingleDQN):
+    def best_next(self, next_q, next_q_online, mask):
+        return super().best_next(next_q_online, next_q, mask)
 
-    def target(self, data):
-        with torch.no_grad():
-            ahead = self.next_value(data["next_observation"], data["next_mask"])
-            return data["reward"] + self.task.discount * ahead.where(~data["terminated"], 0)
 
-    def taken(self, data):
-        return self.q_values(data["observation"]).gather(1, data["action"][:, None])[:, 0]
-
-    def update(self, transitions):
-        data = {name: torch.as_tensor(array) for name, array in vars(transitions).items()}
-        self.optimiser.zero_grad()
-        (0.5 * (self.taken(data) - self.target(data)) ** 2).mean().backward()
-        nn.utils.clip_grad_norm_(self.network.parameters(), self.task.max_grad_norm)
-        self.optimiser.step()
-
+class TauIgnored(DQN):
     def update_target(self):
-        with torch.no_grad():
-            for old, new in zip(self.target_network.parameters(), self.network.parameters(), strict=True):
-                old += self.task.tau * (new - old)
-
-
-class DoubleQ(Q):
-    double = True
-
-
-@pytest.mark.parametrize("make", [Q, DoubleQ])
-def test_masked_q_learning_passes(make):
-    assert check.update(make, double=make.double)
-
-
-class OnlineTarget(Q):
-    def next_value(self, observation, mask):
-        return self.q_values(observation).masked_fill(~mask, -torch.inf).max(dim=1).values
-
-
-class Unmasked(Q):
-    def next_value(self, observation, mask):
-        return super().next_value(observation, torch.ones_like(mask))
-
-
-class EndsIgnored(Q):
-    def target(self, data):
-        return super().target(data | {"terminated": torch.zeros_like(data["terminated"])})
-
-
-class TauIgnored(Q):
-    def update_target(self):
-        self.target_network.load_state_dict(self.network.state_dict())
+        self.copy_weights()
 
 
 IN_Q_LEARNING = {
-    DoubleQ: "the next value is that of the action which the other network selects",
-    OnlineTarget: "the next value is the greatest one of the network that selects",
-    Unmasked: "the next value is the greatest one over illegal actions, too",
-    EndsIgnored: "a turn that ended bootstraps",
-    TauIgnored: "tau is ignored",
+    DQN: (False, "the next value is that of the action which the other network selects"),
+    OnlineTarget: (False, "the next value is the greatest one of the network that selects"),
+    dqn_faults.TargetUnmasked: (True, "the network that selects sees illegal actions, too"),
+    dqn_faults.EndIgnored: (True, "a turn that ended bootstraps"),
+    TauIgnored: (True, "tau is ignored"),
 }
 
 
 @pytest.mark.parametrize("make", every(3, IN_Q_LEARNING))
 def test_faults_in_q_learning_are_named(make):
-    result = check.update(make)
+    double, words = IN_Q_LEARNING[make]
+    result = check.update(make, double=double)
     assert not result
-    assert IN_Q_LEARNING[make] in result.likely[0], result
+    assert words in result.likely[0], result
 
 
 # Wrong calls
 
 
-class WrongShape(Loop):
+class WrongShape(PPO):
     def logits(self, observation):
         return super().logits(observation)[:, :-1]
 
 
-class NoUpdate(Loop):
+class NoUpdate(PPO):
     update = None
 
 
-class Detached(Loop):
+class Detached(PPO):
     def logits(self, observation):
         return super().logits(observation).detach()
 
 
-class TooSmall(Loop):
+class TooSmall(PPO):
     def __init__(self, task):
         super().__init__(task)
         self.actor = self.network["actor"] = nn.Linear(task.num_features, task.num_actions)

@@ -10,12 +10,12 @@ from torch import nn
 from stb_gym import check
 from tests.check.zoo.ppo import Seat, mask_of, perceptron, settings
 
-LENGTH = 150  # steps of a collection
+LENGTH = 1500  # steps of a collection; fewer do not show how often actions are explored
 DECAY, FINAL = 100, 0.05  # the schedule of epsilon: steps until the final value
 
 
 class DQN:
-    capacity = 1000
+    capacity = 2000
     num_steps = 1
     interval = 1  # updates between two of the target network
     alpha = 0.6  # exponent of priorities
@@ -27,7 +27,8 @@ class DQN:
         self.online, self.target_network = (perceptron(task.num_features, task.num_actions) for _ in range(2))
         self.network = nn.ModuleDict({"online": self.online})
         with torch.no_grad():
-            self.online[-1].weight *= 0.1  # so that no error of an untrained network is above 1
+            for weight in self.online[-1].parameters():
+                weight *= 0.1  # so that no error of an untrained network is above 1
         self.copy_weights()
         self.optimiser = optimiser(self.held(), task.learning_rate)
         self.memory, self.priority = [], []

@@ -187,10 +187,7 @@ class EpsilonOfGames(DQN):
         return max(1 - self.games / self.decay, 0.05)
 
 
-@fault(
-    "eps-twice", EXPLORATION, "TonghanWang/DOP #21", *SCHEDULE,
-    unseen="the stored probabilities are the intended ones; the check would have to count how often actions are played",
-)  # fmt: skip
+@fault("eps-twice", EXPLORATION, "TonghanWang/DOP #21", "explores twice")
 class EpsilonTwice(DQN):
     def draw(self, best, mask, epsilon):
         return super().draw(super().draw(best, mask, epsilon), mask, epsilon)

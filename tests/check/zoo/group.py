@@ -4,6 +4,7 @@ Each move of a turn is a token here. Turns are padded [N, L], as trainers of lan
 """
 
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -139,10 +140,20 @@ def of_stream(learner, batch):
     return answer
 
 
+def of_groups(learner, groups):
+    """Return the advantages of turns of one move."""
+    valid = np.ones((len(groups.group), 1), bool)
+    turns = SimpleNamespace(
+        reward=groups.returns[:, None], valid=valid, length=valid.sum(axis=1), group_size=groups.group_size
+    )
+    return learner.advantages(turns)[:, 0]
+
+
 def checks(make):
     """Return the checks of an estimator's pieces by name."""
     learner = make()
     return {
+        "group_advantages": lambda: check.group_advantages(partial(of_groups, learner)),
         "returns": lambda: check.returns(partial(of_stream, learner), layout="T"),
         "policy_loss": lambda: check.policy_loss(learner.policy_loss, layout="padded", temperature=make.temperature),
         "value_loss": lambda: check.value_loss(learner.value_loss, layout="padded"),

@@ -13,7 +13,6 @@ class Fault:
         source: where it was found.
         learner: the class with the fault.
         words: what a report that names it says; one of these is enough. Chosen by a person who read the reports.
-        unseen: why no check sees it; "" if one does.
     """
 
     key: str
@@ -21,17 +20,16 @@ class Fault:
     source: str
     learner: type
     words: tuple[str, ...]
-    unseen: str = ""
 
 
 FAULTS: list[Fault] = []
 
 
-def fault(key, family, source, *words, unseen=""):
+def fault(key, family, source, *words):
     """Return a decorator that registers a class as the fault of this name."""
 
     def register(learner):
-        FAULTS.append(Fault(key, family, source, learner, words, unseen))
+        FAULTS.append(Fault(key, family, source, learner, words))
         return learner
 
     return register

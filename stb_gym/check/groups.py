@@ -1,0 +1,107 @@
+"""Check advantages of groups: what RLOO, GRPO and their relatives compute from the returns of answers to one question.
+
+A question with three answers has 81 groups of four. All are listed with their probabilities under a policy, so the mean
+gradient has no noise. A right estimator also treats the answers of a group alike, and each group on its own: without
+this its mean may be right, and only its noise grows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from stb_gym.arguments import checked
+from stb_gym.check.batches import Arrays, ask
+from stb_gym.check.results import Case, CheckResult
+from stb_gym.checks import check_integer
+
+RETURNS = np.array([0.25, -1.0, 2.0])  # of the three answers; the mean of equal ones is exact in binary
+POLICY = np.array([0.2, 0.5, 0.3])  # their probabilities
+SHIFTS = 4  # greatest number that is added to the returns of a group
+TOLERANCE = 1e-5  # of the greatest advantage
+REMEDY = "compute the advantages of one group by hand, from its own returns alone"
+
+
+@dataclass(frozen=True)
+class Groups(Arrays):
+    """Answers in groups: the answers of a group are in a row and belong to the same question.
+
+    Attributes:
+        returns: [N] the return of each answer.
+        group: [N] the number of its group.
+        group_size: the number of answers in a group.
+    """
+
+    returns: Any
+    group: Any
+    group_size: int
+
+
+@checked
+def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, scaled: bool = False) -> CheckResult:
+    """Check the advantages of groups of answers, such as those of RLOO and GRPO.
+
+    All groups of a question with three answers are listed once. Weighted by their probabilities, the gradient of the
+    policy that the advantages give must point along the exact one (Ahmadian et al., "Back to basics: revisiting
+    REINFORCE style optimization for learning from human feedback in LLMs", 2024); its length may differ. Answers of a
+    group that change places must exchange their advantages. A number that is added to all returns of a group must not
+    change any advantage.
+
+    Args:
+        function: takes `Groups` and returns advantages [N].
+        group_size: the number of answers in a group.
+        scaled: whether advantages are divided by the standard deviation of their group, as in GRPO (Shao et al.,
+            "DeepSeekMath", 2024). That biases the gradient, so its direction is not compared.
+
+    Returns:
+        The result; its errors are relative to the greatest advantage.
+
+    Raises:
+        TypeError: if the function fails, or returns no numbers.
+        ValueError: if it returns another shape or changes its batch, or an argument is not allowed.
+
+    Example:
+        >>> from stb_gym import check
+        >>> def centred(groups):
+        ...     returns = groups.returns.reshape(-1, groups.group_size)
+        ...     return (returns - returns.mean(axis=1, keepdims=True)).ravel()
+        >>> check.group_advantages(centred).passed
+        True
+        >>> check.group_advantages(lambda groups: groups.returns - groups.returns.mean()).likely
+        ('the baseline is that of other groups, too',)
+    """
+    check_integer("group_size", group_size, 2, 6)
+    answers = np.array([*product(range(len(RETURNS)), repeat=group_size)])
+    returns = RETURNS[answers]
+    groups = Groups(returns.ravel(), np.arange(len(answers)).repeat(group_size), group_size)
+    shifts = np.random.default_rng(0).integers(-SHIFTS, SHIFTS, len(answers)).repeat(group_size)
+    shifted = replace(groups, returns=groups.returns + shifts)
+    found, of_shifted = (
+        ask(function, batch, groups.returns.shape).reshape(answers.shape) for batch in (groups, shifted)
+    )
+    scale = abs(found).max()
+    turned = np.ravel_multi_index(np.roll(answers, 1, axis=1).T, [len(RETURNS)] * group_size)
+    differences = {
+        "a number added to all returns of a group": of_shifted - found,
+        "answers in another order": found[turned] - np.roll(found, 1, axis=1),
+    }
+    with np.errstate(all="ignore"):
+        cases = [Case(name, float(abs(array).max() / scale), TOLERANCE) for name, array in differences.items()]
+        slopes = np.eye(len(RETURNS))[answers] - POLICY
+        mean = np.einsum("g,gk,gka->a", POLICY[answers].prod(axis=1), found, slopes)
+        exact = POLICY * (RETURNS - POLICY @ RETURNS)
+        cosine = float(mean @ exact / np.linalg.norm(mean) / np.linalg.norm(exact))
+    direction = Case("direction of the mean gradient", 1 - cosine, TOLERANCE, f"cosine {cosine:.4g}")
+    cases.append(replace(direction, error=0.0, skipped="scaled=True") if scaled else direction)
+    likely = {
+        "advantages are not finite: a group of equal returns is divided by 0": not np.isfinite(found).all(),
+        "the place of an answer matters: another answer is its baseline, or answers are left out": not cases[1].passed,
+        "no baseline is subtracted": np.allclose(found, returns),
+        "the baseline is that of other groups, too": not cases[0].passed,
+        "the sign is wrong": cosine < 0,
+        "a baseline or a divisor depends on the answer's own return": not cases[2].passed,
+    }
+    first = next((fault for fault, applies in likely.items() if applies), "")
+    return CheckResult("group_advantages", tuple(cases), (first,) if first else (), REMEDY if first else "")

@@ -1,0 +1,50 @@
+"""Test the check of advantages of groups: right estimators pass, and what only adds noise is found and named."""
+
+from functools import partial
+
+import pytest
+import torch
+
+from stb_gym import check
+
+
+def by_group(function):
+    """Return an estimator from a function of returns [G, K]."""
+    return lambda groups: function(groups.returns.reshape(-1, groups.group_size)).ravel()
+
+
+def centred(returns):
+    return returns - returns.mean(1, keepdims=True)
+
+
+def grpo(groups, epsilon=1e-6):
+    returns = torch.as_tensor(groups.returns).float().view(-1, groups.group_size)
+    return ((returns - returns.mean(1, keepdim=True)) / (returns.std(1, keepdim=True) + epsilon)).flatten()
+
+
+def leave_one_out(returns):
+    return returns - (returns.sum(axis=1, keepdims=True) - returns) / (returns.shape[1] - 1)
+
+
+@pytest.mark.parametrize("group_size", [2, 4])
+def test_right_estimators_pass(group_size):
+    for function in (by_group(centred), by_group(leave_one_out)):
+        assert check.group_advantages(function, group_size=group_size)
+    assert check.group_advantages(grpo, group_size=group_size, scaled=True)
+
+
+FAULTS = {
+    "no baseline is subtracted": lambda groups: groups.returns,
+    "baseline is that of other groups": lambda groups: groups.returns - groups.returns.mean(),
+    "the place of an answer matters": by_group(lambda returns: returns - returns[:, :1]),
+    "the sign is wrong": by_group(lambda returns: -centred(returns)),
+    "divisor depends on the answer's own return": grpo,
+    "a group of equal returns is divided by 0": partial(grpo, epsilon=0.0),
+}
+
+
+@pytest.mark.parametrize("words", FAULTS)
+def test_faults_are_named(words):
+    result = check.group_advantages(FAULTS[words])
+    assert not result
+    assert words in result.likely[0], result
