@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from docs.cells import HEADINGS, frame_table, mean_cell
 from docs.pictures import draw
 from docs.written import markdown
-from training.experiments import rest
+from training.experiments import families, rest
 from training.experiments.diagnoses import CHANGES, KEY, MIN_VISITS, STUDIED
 from training.experiments.hardness import KEY as HARDNESS_KEY
 from training.experiments.hardness import correlations, within_families
@@ -63,6 +63,23 @@ def rest_table(results: pd.DataFrame) -> str:
         rows.append([HEADINGS[task], f"`{agent}`", str(len(plain)), *map(mean_cell, (plain["regret"], plain["rest"]))])
         rows[-1] += drops
     return markdown(["task", "agent", "seeds", "regret", "rest", *rest.HELPS[1:]], rows, left=2)
+
+
+def families_table(results: pd.DataFrame) -> str:
+    """Return the rank correlation of each varied measure with regret in its family as Markdown, a row for each learner.
+
+    The last column has how well a fit on one half of the tasks ranks the other half. Learners that lack a task are left
+    out.
+    """
+    tasks = results.groupby("agent")["task"].nunique()
+    results = results[results["agent"].map(tasks) == tasks.max()]
+    found = families.correlations(results).set_index(["agent", "family"])
+    cells = found.map("{:.2f}".format)
+    shown = (cells["correlation"] + " (" + cells["low"] + " to " + cells["high"] + ")").unstack()[[*families.VARIED]]
+    others = families.predictions(results).map("{:.2f}".format)
+    shown["other half"] = others["median"] + " (" + others["low"] + " to " + others["high"] + ")"
+    shown.insert(0, "seeds", results.groupby("agent")["seed"].nunique().astype(str))
+    return frame_table(shown.rename("`{}`".format).rename_axis("learner"))
 
 
 def changes_table(results: pd.DataFrame) -> str:
@@ -132,12 +149,13 @@ def tables() -> dict[str, str]:
 
 def tables_of_solved_tasks() -> dict[str, str]:
     """Return the rank correlations of hardness measures and the scores of learners, by the heading above each."""
-    studied = read_numbers(RESULTS / "hardness.csv.gz", HARDNESS_KEY)
+    studied, of_families = (read_numbers(RESULTS / f"{name}.csv.gz", HARDNESS_KEY) for name in ("hardness", "families"))
     found = {
         "Rank correlations within families": within_families(studied),
         "Rank correlations over all tasks": correlations(studied),
     }
-    return {
+    of_learners = {
         heading: frame_table(each.map("{:.2f}".format).rename("`{}`".format).rename_axis("learner"))
         for heading, each in found.items()
     }
+    return of_learners | {"Tasks of one size": families_table(of_families)}

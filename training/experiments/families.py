@@ -36,7 +36,7 @@ LEAST_REGRET = 0.02  # of random play, so that shares of it are no noise
 CANDIDATES = 12_000
 TASKS = 10  # in a family
 VARIED = ("gap", "dice", "horizon", "scarcity")
-FILE = Path("docs/results/families.csv")
+FILE = Path(__file__).parents[2] / "docs/results/families.csv"
 
 
 def candidates() -> list[TrainingTask]:
