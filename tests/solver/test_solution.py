@@ -57,7 +57,9 @@ def check_floats(floats, exact):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("game", "goal"), every(5, product([*STANDARD, TEN], ["score", "shut", "at-most:8", *UTILITIES])), ids=str
+    ("game", "goal"),
+    every(5, product([*STANDARD, TEN], ["score", "shut", "at-most:8", *UTILITIES])),
+    ids=lambda value: getattr(value, "__name__", str(value)),  # without the address of a function
 )
 def test_floats_find_the_same_optimal_moves_as_fractions(game, goal):
     check_floats(solve(game, goal), solve(game, goal, exact=True))
