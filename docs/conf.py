@@ -13,7 +13,8 @@ from docutils.utils.math.latex2mathml import tex2mathml
 from markdown_it import MarkdownIt
 from sphinx import addnodes
 
-from docs.gallery import linked, picture_tags, playable, tags_of, write_pages
+from docs.front_chart import front_chart
+from docs.gallery import URLS, header, linked, picture_tags, playable, tags_of, write_pages
 from docs.results import write_curves
 from docs.written import written
 
@@ -41,7 +42,6 @@ LONG_TYPES = {  # patterns of types as Sphinx writes them, and short names
 project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
-urls = PROJECT.get("urls", {})  # empty before the first release
 
 extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # docstrings name errors and types of other libraries
@@ -64,13 +64,10 @@ napoleon_use_rtype = False
 html_theme = "furo"
 html_math_renderer = "mathml"  # browsers show it without a script from elsewhere
 html_title = "stb_gym"
-html_baseurl = urls.get("Documentation", "")
+html_baseurl = URLS.get("Documentation", "")
 html_theme_options = {
     "top_of_page_buttons": [],  # which are outside of all landmarks
-    "footer_icons": [
-        {"name": "source code", "url": urls[name], "html": "Source code", "class": ""}
-        for name in {"Repository"} & urls.keys()
-    ],
+    "footer_icons": [],
     **{
         f"{scheme}_css_variables": {
             f"color-{theirs}": shades[scheme == "dark"]
@@ -82,7 +79,7 @@ html_theme_options = {
 }
 templates_path = ["templates"]
 html_static_path = ["static"]
-html_css_files, html_js_files = ["site.css"], ["site.js"]
+html_css_files, html_js_files = ["site.css", "header.css"], ["site.js"]
 html_copy_source = html_show_copyright = html_show_sphinx = False
 pygments_style, pygments_dark_style = "a11y-light", "a11y-dark"
 
@@ -120,6 +117,7 @@ def _write_pages_to_play(app, error):
     """Write index.html, a game with an introduction below it, and the pages of the gallery."""
     if error is None:
         below = MarkdownIt("commonmark").enable("table").render(written(Path(app.srcdir, "home.md").read_text()))
+        below = below.replace("<!-- chart -->", front_chart())
         below = re.sub(r'href="([\w/]+)\.(?:md|ipynb)"', r'href="\1.html"', below)
         write_pages(Path(app.outdir), html_baseurl, f'<section class="home" aria-label="stb_gym">{below}</section>')
 
@@ -129,12 +127,13 @@ def _write_curves(app, error):
     if error is None:
         path = Path(app.outdir, "curves.html")
         write_curves(path)
-        page = linked(path.read_text(), html_baseurl, playable()[0].name, "")
+        page = linked(path.read_text(), html_baseurl, playable()[0].name, "curves")
         path.write_text(page.replace("<title>", f"{ICON}\n<title>", 1))
 
 
 def _finish_page(app, name, template, context, doctree):
-    """Add the icon and the preview tags of a page."""
+    """Add the header, the icon and the preview tags of a page."""
+    context["site_header"] = header(name)
     paragraphs = doctree.findall(paragraph) if doctree else []
     summary = next((each.astext() for each in paragraphs if each.parent.tagname == "section"), PROJECT["description"])
     summary = shorten(summary, 200, placeholder="...")

@@ -3,6 +3,7 @@
 Every named variant has a page, and so has every game without variants, if the page has at most LARGEST_PAGE bytes.
 """
 
+import tomllib
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -16,18 +17,18 @@ from stb_gym.games import GAMES, Game, Variant, entry_of, fits
 from stb_gym.words import words_of
 from stb_gym.words.drawing import Canvas
 
+DOCS = Path(__file__).parent
 LARGEST_PAGE = 500_000  # bytes
 WIDTH, HEIGHT = 1200, 630  # pixels of a preview picture, the size that other sites expect
 GROUND, INK, SOFT = (247, 244, 238), (27, 27, 27), (93, 87, 78)  # colours of the page in its light scheme
 THROW = (3, 6, 3, 2, 4)
-FOOTER = {  # pages that every game links to, and their titles
-    "documentation": "stb_gym",
-    "play": "All games",
-    "rules": "Rules",
-    "method": "Method",
-    "agents": "Results",
-    "training": "How to train",
+HEADER = {  # pages that every page links to, and their titles
+    "index": "Play",
+    "play": "Games",
+    "documentation": "Documentation",
+    "curves": "Results",
 }
+URLS = tomllib.loads((DOCS.parent / "pyproject.toml").read_text())["project"].get("urls", {})  # empty before a release
 
 
 class Playable(NamedTuple):
@@ -88,19 +89,47 @@ def write_pages(site: Path, address: str, below: str) -> None:
     for each in playable():
         board(each).save(site / "play" / f"{each.name}.png", optimize=True)
         draw(each).save(site / "play" / f"{each.name}-link.png", optimize=True)
-        page = linked(each.page, address, each.name, "../")
+        page = linked(each.page, address, each.name, f"play/{each.name}")
         (site / "play" / f"{each.name}.html").write_text(page, encoding="utf-8")
     # Made by `python -m training.train LEARNER --task nine-tiles --variant 10m --seeds SEED`, as their names say.
-    trainings = [str(folder) for folder in sorted(Path(__file__).with_name("trainings").iterdir())]
-    home = explorer_page(ShutTheBox(), runs=trainings).replace("<footer>", f"{below}\n<footer>", 1)
-    (site / "index.html").write_text(linked(home, address, playable()[0].name, ""), encoding="utf-8")
+    trainings = [str(folder) for folder in sorted((DOCS / "trainings").iterdir())]
+    home = explorer_page(ShutTheBox(), ["random"], trainings).replace("<footer>", f"{below}\n<footer>", 1)
+    (site / "index.html").write_text(linked(home, address, playable()[0].name, "index"), encoding="utf-8")
 
 
-def linked(page: str, address: str, picture: str, root: str) -> str:
-    """Add a preview picture and links to other pages; `root` is the relative path to the folder of the site."""
-    links = "\n".join(f'<a href="{root}{name}.html">{title}</a>' for name, title in FOOTER.items())
-    page = page.replace("<footer>stb_gym</footer>", f"<footer>\n{links}\n</footer>", 1)
-    return page.replace("</head>", f"{picture_tags(address, picture)}\n</head>", 1)
+def linked(page: str, address: str, picture: str, name: str) -> str:
+    """Add a preview picture and the header of the site to the page of this name, which Sphinx does not write."""
+    style = (DOCS / "static" / "header.css").read_text()
+    page = page.replace("<footer>stb_gym</footer>", strip(name), 1)
+    page = page.replace("</head>", f"<style>\n{style}</style>\n{picture_tags(address, picture)}\n</head>", 1)
+    return page.replace("<body>", f"<body>\n{header(name)}", 1)
+
+
+def strip(name: str) -> str:
+    """Return links to the other games for the page of a game; "" for other pages."""
+    if name != "index" and not name.startswith("play/"):
+        return ""
+    root = "../" * name.count("/")
+    links = [
+        f'<a href="{root}play/{each.name}.html">{escape(each.title)}</a>'
+        for each in playable()
+        if name != f"play/{each.name}"
+    ]
+    return "\n".join(
+        ['<footer><nav class="strip" aria-label="other games">', "<span>Other games</span>", *links, "</nav></footer>"]
+    )
+
+
+def header(name: str) -> str:
+    """Return the header of the page of this name, such as "play/threes": links to the main pages of the site."""
+    root = "../" * name.count("/")
+    links = []
+    for page, title in HEADER.items():
+        current = ' aria-current="page"' if page == name else ""
+        links.append(f'<a href="{root}{page}.html"{current}>{title}</a>')
+    if "Repository" in URLS:
+        links.append(f'<a href="{escape(URLS["Repository"])}">Source</a>')
+    return "\n".join(['<nav class="site" aria-label="site">', "<span>stb_gym</span>", *links, "</nav>"])
 
 
 def picture_tags(address: str, name: str) -> str:

@@ -136,13 +136,6 @@ def readme(_: str = "") -> str:
     return text.replace("](docs/", "](").replace('="docs/', '="')
 
 
-def agents(_: str = "") -> str:
-    """Return a table of the agents in the README and their regrets, best first."""
-    rows = re.findall(r"^\| (\S.*?) \| ([\d.]+)( \(.*?\))? \|", README.read_text(), re.MULTILINE)
-    rows.sort(key=lambda row: float(row[1]))
-    return markdown(["agent", "points lost in a turn"], ([name, regret] for name, regret, _ in rows))
-
-
 def commands(_: str = "") -> str:
     """Return a section with the help of every command, and one with the rules of each game."""
     parts = []
@@ -171,7 +164,6 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "leaderboard": leaderboard,
     "gallery": gallery,
     "readme": readme,
-    "agents": agents,
     "commands": commands,
 }
 README = Path(__file__).parent.parent / "README.md"

@@ -115,6 +115,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
             share the lead, from 1 to all; 0 for impossible numbers of players.
     """
     game, words, scores = tables.game, words_of(tables.game), tables.scores.tolist()
+    name, rules = _name_and_rules(game)
     thrown = np.unique(tables.dice).tolist()
     afterstates = list(zip(tables.progress.tolist(), tables.dice.tolist(), strict=True))
     states = tables.pair_state.tolist()
@@ -129,8 +130,8 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
         "faces": game.faces,
         "throws": thrown,
         "title": title(game),
-        "introduction": words.introduction(),
-        "how": words.how_to_play().split("\n"),
+        "introduction": name,
+        "how": rules,
         "perfection": words.perfection,
         "best": "most" if game.more_is_better else "fewest",
         "points": [words.score(score) for score in scores],
@@ -167,6 +168,16 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
         turns = Round(game, players=PLAYERS, ties=ties).solve().turns
         arrays[f"lead-values-{ties}"] = np.stack([turn.holder_value[:-1].reshape(-1, PLAYERS) for turn in turns])
     return facts, arrays
+
+
+def _name_and_rules(game: Game) -> tuple[str, list[str]]:
+    """Return the name of a game and its rules in sentences; a named variant has its own."""
+    words = words_of(game)
+    rules = words.how_to_play().split("\n")
+    for name, variant in entry_of(game).variants.items():
+        if variant.fields and game == type(game)(**variant.fields):
+            return name.replace("-", " ").capitalize(), [variant.rules, rules[0]]
+    return words.introduction(), rules
 
 
 def _distinct(texts: list[str]) -> tuple[list[str], NDArray[np.intp]]:

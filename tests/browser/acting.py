@@ -91,7 +91,7 @@ def cells_of(page, rows):
 
 def number_after(words, element):
     """Return the number that follows a regular expression in the text of an element."""
-    return float(re.search(rf"{words}\s+([\d.]+)", element.inner_text())[1])
+    return float(re.search(rf"{words}\s+(\d+(?:\.\d+)?)", element.inner_text())[1])
 
 
 def policy_of(game, name):

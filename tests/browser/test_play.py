@@ -23,6 +23,7 @@ from tests.browser.acting import (
     moves_of,
     number_after,
     play,
+    policy_of,
     roll,
     roll_button,
     see_heading,
@@ -31,7 +32,6 @@ from tests.browser.acting import (
 
 PLAYED = re.compile("played=")
 ON_THE_BOARD = "[...document.querySelectorAll('.felt [aria-label]')].map(each => each.ariaLabel)"
-SIGNED = "[+\N{MINUS SIGN}]\\d+(?:\\.\\d+)?"
 STEPS = "details tbody tr"
 
 
@@ -44,8 +44,11 @@ def value(text):
 
 
 def account_of(page):
-    """Return the sums of luck and of choices in the account."""
-    return map(value, re.findall(SIGNED, page.locator(".account p").first.inner_text()))
+    """Return the sums of luck and of choices in the account; plus is good for the player."""
+    text = page.locator(".account p").first.inner_text()
+    gave, luck = re.search(r"The dice (gave you|took) ([\d.]+)", text).groups()
+    cost = re.search(r"your choices cost (\d[\d.]*\d|\d|nothing)", text)[1]
+    return float(luck) * (1 if gave == "gave you" else -1), -float(cost.replace("nothing", "0"))
 
 
 def statistics_of(page):
@@ -111,7 +114,7 @@ def test_following_the_hints_loses_nothing(reader):
         return moves_of(page).all_inner_texts().index(best)
 
     play(page, hinted)
-    expect(page.locator(".account")).to_contain_text("your choices lost nothing")
+    expect(page.locator(".account")).to_contain_text("your choices cost nothing")
     assert set(check_account(page, GAMES["box"], solve(GAMES["box"], "shut"))) == {0}
 
 
@@ -427,10 +430,11 @@ SHARED = """how => {
 
 
 @pytest.mark.parametrize("how", ["share", "clipboard", "refused", "none"])
-def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
-    page = visitor.visit("play?seed=20261125&coach=during")
+def test_a_shared_game_is_a_challenge_with_the_same_dice(visitor, how):
+    page = visitor.visit("play?seed=11&coach=during")
+    roll(page)
+    dice = page.evaluate(ON_THE_BOARD)
     play(page)
-    played = re.search(r"played=([\d.]+)", page.url)[1]
     page.evaluate(SHARED, how)
     click(page, "share")
     if how in ("share", "clipboard"):
@@ -440,12 +444,46 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
         text = page.get_by_label("text to share").input_value()
         visitor.look()
     title, score, account, blocks, url = text.split("\n")
-    assert title == "Shut the box, dice of 2026-11-25"
+    assert title == "Shut the box"
     assert score == re.search(r"\d+ points?", page.locator("h2").first.inner_text())[0]
-    assert re.fullmatch(r"luck [+\N{MINUS SIGN}][\d.]+, my choices lost [\d.]+ points", account)
-    assert len(blocks) == len(played.split("."))
+    lost = re.fullmatch(r"The dice (?:gave|took) .*, my choices cost ([\d.]+)\. You\?", account)[1]
     page.goto("about:blank")
     page.goto(url)
+    see_heading(page, f"Lost {lost} points with these dice. You?")
+    expect(page.get_by_role("img", name="dice not thrown")).to_be_visible()
+    expect(button(page, "Any dice")).to_have_count(0)
+    visitor.look()
+    roll(page)
+    assert page.evaluate(ON_THE_BOARD) == dice
+    play(page, lambda moves: moves - 1)
+    cost = -account_of(page)[1]
+    mine = f"{cost:.2f} points" if cost else "nothing"
+    expect(page.get_by_text(f"You lost {mine}, the challenger lost {lost} points.")).to_be_visible()
+    visitor.look()
+    click(page, "watch the challenger")
+    see_heading(page, f"Replay: {score}")
+    click(page, "play")
+    expect(page.locator(".account")).to_contain_text(f"your choices cost {lost}")
+    assert page.locator(".steps small").count() == len(blocks)
+    click(page, "back to your game")
+    click(page, "new game")
+    expect(page).not_to_have_url(re.compile("challenge="))
+
+
+def test_a_challenge_with_entered_dice_goes_on_with_others(reader):
+    page = reader.visit("play?seed=7&own=45.44&challenge=0.0&coach=never")
+    see_heading(page, re.compile("^Lost .* You\\?$"))
+    roll(page)
+    expect(page.locator(".dice")).to_have_attribute("aria-label", "roll 9")
+    play(page)
+    expect(button(page, "watch the challenger")).to_be_visible()
+
+
+def test_a_replay_has_the_comments_of_the_coach(visitor):
+    page = visitor.visit("play?seed=11&coach=during")
+    play(page)
+    score = re.search(r"\d+ points?", page.locator("h2").first.inner_text())[0]
+    visitor.visit(f"{page.url.partition('#')[2]}&replay=1")
     see_heading(page, f"Replay: {score}")
     steps, step = page.locator(".steps li"), button(page, "step")
     expect(steps).to_have_count(1)
@@ -456,10 +494,75 @@ def test_a_shared_game_is_replayed_with_the_coach(visitor, how):
     expect(steps).not_to_contain_text("luck")
     click(page, "play")
     expect(page.locator(".account")).to_be_visible()
-    assert steps.count() >= len(blocks)
     visitor.look()
     click(page, "play these dice yourself")
     expect(roll_button(page)).to_be_visible()
+
+
+def test_a_replay_of_the_dice_of_today_waits_until_they_are_played(reader):
+    page, link = reader.page, "play?seed=20261125&played=0.0&coach=never&replay=1"
+    page.clock.set_fixed_time("2026-11-25T12:00:00")
+    reader.visit(link)
+    see_heading(page, re.compile("^Lost .* You\\?$"))
+    play(page)
+    expect(statistics_of(page)).to_contain_text("dice of the day in a row1")
+    reader.visit(link)
+    see_heading(page, re.compile("^Replay: "))
+
+
+def test_the_dice_of_the_day_have_a_row_of_days_and_a_history(reader):
+    page, row = reader.page, "dice of the day in a row"
+    for day, count in {25: "1", 26: "2", 28: "1"}.items():
+        page.clock.set_fixed_time(f"2026-11-{day}T12:00:00")
+        reader.visit(f"play?seed=202611{day}&coach=after")
+        play(page)
+        assert dict(cells_of(page, ".statistics dl div"))[row] == count
+    score, cost = number_after("with", page.locator("h2").first), -account_of(page)[1]
+    page.get_by_text("Dice of the day: 3 days").click()
+    days = cells_of(page, ".statistics tbody tr")
+    assert [day for day, _, _ in days] == ["2026-11-28", "2026-11-26", "2026-11-25"]
+    assert [float(cell) for cell in days[0][1:]] == [score, cost]
+    click(page, "same dice again")
+    play(page, lambda moves: moves - 1)
+    assert cells_of(page, ".statistics tbody tr") == days  # only the first game of a day counts
+    reader.look()
+    reader.visit("play?seed=5")
+    expect(page.locator(".start")).to_contain_text(f"You played the dice of today: {score:.0f} points. 1 day in a row.")
+
+
+def test_a_result_is_compared_with_perfect_play(reader):
+    page, game = reader.visit("play?seed=11&coach=never"), GAMES["box"]
+    play(page)
+    score = number_after("with", page.locator("h2").first)
+    result = page.get_by_text("With your dice perfect play got")
+    ideal = number_after("perfect play got", result)
+    better = number_after("better than", result)
+    chances = evaluate(game, solve(game).policy).score_distribution
+    assert better / 100 == pytest.approx(sum(p for other, p in chances.items() if other > score), rel=0.05)
+    reader.visit("play?seed=11&coach=never&played=")
+
+    def hinted(moves):
+        click(page, "hint")
+        best = page.locator("p b").filter(has_text="shut").inner_text()
+        return moves_of(page).all_inner_texts().index(best)
+
+    play(page, hinted)
+    assert ideal == value(re.search(r"(\d+) points?|$", page.locator("h2").first.inner_text())[1] or "0")
+
+
+def test_opponents_of_different_strength(visitor):
+    page, game = visitor.visit("play"), GAMES["box"]
+    group = page.get_by_role("group", name="opponent")
+    shown = [text.split("\n") for text in group.get_by_role("button").all_inner_texts()]
+    losses = [float(words.split()[1]) for _, words in shown[1:-1]]
+    assert shown[0] == ["nobody"]
+    assert shown[-1] == ["perfect play", "loses nothing"]
+    assert losses == sorted(losses, reverse=True)
+    for (name, _), lost in zip(shown[1:-1], losses, strict=True):
+        assert lost == pytest.approx(evaluate(game, policy_of(game, name.strip())).regret, rel=0.05)
+    group.get_by_role("button", name=shown[1][0]).click()
+    arrive(page, f"against={shown[1][0].strip()}")
+    visitor.look()
 
 
 def test_plus_is_good_and_ticks_are_true(reader):

@@ -1,5 +1,6 @@
 """Test the site that `make docs` builds: its pages are readable, have previews, and contain no broken link."""
 
+import gzip
 import io
 import re
 import subprocess
@@ -13,10 +14,12 @@ from playwright.sync_api import expect
 
 from stb_gym.games import VARIANTS
 from tests import ROOT
+from tests.browser.acting import arrive, follow
 
 pytest.importorskip("furo", reason="there is no theme of the site: make .venv/docs")
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ADDRESS = PROJECT.get("urls", {}).get("Documentation")
+README = (ROOT / "README.md").read_text()
 MAIN = ("index", "documentation", "play", "rules", "agents", "notebooks/quickstart", "play/threes")
 GAMES = {f"play/shut-the-box-{name}" for name in VARIANTS if name != "the-300"} | {"play/threes"}
 
@@ -45,6 +48,16 @@ def test_main_pages_are_readable(visitor, name, scheme):
     visitor.look()
 
 
+@pytest.mark.parametrize("name", [*MAIN, "curves", "search"])
+def test_every_page_has_the_header_of_the_site(reader, name):
+    reader.page.goto(reader.pages[name])
+    header = reader.page.get_by_role("navigation", name="site")
+    source = ["Source"] if "Repository" in PROJECT.get("urls", {}) else []
+    expect(header.get_by_role("link")).to_have_text(["Play", "Games", "Documentation", "Results", *source])
+    header.get_by_role("link", name="Documentation").click()
+    expect(reader.page).to_have_url(reader.pages["documentation"])
+
+
 def test_every_game_has_a_small_page_and_a_card(reader, site):
     assert {name for name in reader.pages if name.startswith("play/")} == GAMES
     reader.page.goto(reader.pages["play"])
@@ -55,10 +68,42 @@ def test_every_game_has_a_small_page_and_a_card(reader, site):
         reader.visit("board", name)
 
 
-def test_the_first_page_is_the_game_with_its_trainings_and_an_introduction(reader):
-    page = reader.visit("training", "index")
-    assert page.get_by_role("link", name="Training").get_attribute("aria-current") == "page"
-    expect(page.locator(".home td:last-child").first).to_be_visible()
+@pytest.mark.parametrize("name", ["play/shut-the-box-lucky-seven", "index"])
+def test_a_strip_leads_to_the_other_games(visitor, name):
+    page = visitor.visit("board", name)
+    strip = page.get_by_role("navigation", name="other games")
+    expect(strip.get_by_role("link")).to_have_count(len(GAMES) - (name != "index"))
+    visitor.look()
+    strip.get_by_role("link", name="Two at most").click()
+    expect(page.locator("h1")).to_have_text("Two at most")
+
+
+def test_the_first_page_is_the_game_with_its_trainings_and_an_introduction(visitor, site):
+    page = visitor.visit("", "index")
+    expect(page.get_by_text("A solved dice game: every move has an exact value.")).to_be_in_viewport()
+    home = page.get_by_role("region", name="stb_gym")
+    expect(home).to_be_visible()
+    follow(page, "Training")
+    expect(home).to_be_hidden()
+    assert len(gzip.compress((site / "index.html").read_bytes())) < 110_000
+
+
+def test_the_chart_of_the_first_page_leads_to_mistakes_and_games(visitor):
+    page = visitor.visit("", "index")
+    labels = page.get_by_role("list", name="agents, the worst first").get_by_role("listitem").all_text_contents()
+    losses = [float(re.search(r"loses ([\d.]+)", label)[1]) for label in labels]
+    assert losses == sorted(losses, reverse=True)
+    assert len(losses) >= 8
+    assert all(f"| {loss:.2g}" in README for loss in losses if loss != 9.3)  # random play is not in the README
+    follow(page, "play against it: masked PPO")
+    arrive(page, "#play?against=ppo-nine-tiles")
+    expect(page.get_by_role("heading", name="Your turn")).to_be_in_viewport()
+    follow(page, "worst mistakes of biggest-first")
+    arrive(page, "#map?by=loss&player=biggest-first")
+    expect(page.locator(".notice")).to_have_count(0)
+    page.get_by_role("navigation", name="views").get_by_role("link", name="Play").click()
+    follow(page, "worst mistakes of tabular Q-learning")
+    expect(page.get_by_role("region", name="mistakes of q-learning")).to_be_visible()
 
 
 def test_links_lead_somewhere_on_the_site(site, pages):
@@ -73,7 +118,7 @@ def test_links_lead_somewhere_on_the_site(site, pages):
                 continue
             leads_to = page.parent / file.partition("?")[0] if file else page
             assert leads_to.is_file(), f"{name}: {target}"
-            if place and leads_to.suffix == ".html" and "octet-stream" not in (text := leads_to.read_text()):
+            if place and leads_to.suffix == ".html" and '<div id="page">' not in (text := leads_to.read_text()):
                 assert f'id="{place}"' in text, f"{name}: {target}"
 
 

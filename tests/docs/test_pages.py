@@ -141,13 +141,6 @@ def test_the_game_with_a_coach_is_printed_as_on_the_page(monkeypatch, capsys):
 # Parts of pages that the code writes
 
 
-def test_the_first_page_sorts_the_regrets_of_the_readme():
-    rows = re.findall(r"^\| (.+) \| ([\d.]+) \|$", written("```{agents}\n```"), re.MULTILINE)
-    assert [regret for _, regret in rows] == sorted((regret for _, regret in rows), key=float)
-    assert len(rows) >= 10
-    assert all(f"| {name} | {regret} " in README.read_text() for name, regret in rows)
-
-
 @pytest.mark.parametrize("image", ['alt="Two curves" src="docs/a.png"', 'src="docs/a.png" alt="Two curves"'])
 def test_pictures_follow_the_scheme_of_the_theme(image):
     dark = '<source media="(prefers-color-scheme: dark)" srcset="docs/b.png">'

@@ -103,6 +103,14 @@ def test_a_page_says_what_it_is_for_search_engines_and_shared_links():
     assert "og:image" not in page  # it would be on a site
 
 
+def test_a_named_variant_has_its_name_and_its_rule_first():
+    facts, _ = contents_of(page := explorer_page(ShutTheBox.preset("lucky-seven")))
+    assert facts["introduction"] == "Lucky seven"
+    assert facts["how"][0] == "Only the 7 is open at the start."
+    assert '<meta property="og:title" content="Lucky seven">' in page
+    assert contents_of(explorer_page(ShutTheBox(open=(7, 8))))[0]["introduction"] == "Shut the box (open (7, 8))"
+
+
 def test_the_script_was_built_from_its_sources_of_today():
     web, digest = ROOT / "web", sha256()
     sources = [path for path in (web / "src").rglob("*") if path.is_file()]

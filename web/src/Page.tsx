@@ -14,8 +14,10 @@ import { useSession, type Session } from "./session";
 import { Board } from "./views/Board";
 import { Drill } from "./views/Drill";
 import { Learn } from "./views/Learn";
+import { Lesson } from "./views/Lesson";
 import { Map } from "./views/Map";
 import { Play } from "./views/Play";
+import { Values } from "./views/Values";
 import { Training } from "./views/Training";
 
 interface View {
@@ -29,17 +31,25 @@ interface View {
 const VIEWS: Record<string, View> = {
   play: {
     words: "Play",
-    reads: ["seed", "own", "against", "turn", "coach", "played", "replay"],
+    reads: ["seed", "own", "against", "turn", "coach", "played", "challenge", "replay"],
     title: seedInWords,
     show: Play,
     there: () => true,
   },
   board: { words: "Analysis", reads: [], title: positionInWords, show: Board, there: () => true },
+  values: { words: "Values", reads: ["show", "step"], title: positionInWords, show: Values, there: () => true },
   learn: {
     words: "Learn",
     reads: ["explore", "rate", "seed"],
     title: (_, words) => settingsInWords(settingsFromWords(words)),
     show: Learn,
+    there: () => true,
+  },
+  lesson: {
+    words: "Lesson",
+    reads: ["step"],
+    title: (_, { step }) => `step ${step ?? 1}`,
+    show: Lesson,
     there: () => true,
   },
   training: {
@@ -73,11 +83,13 @@ export function Page() {
   const session = useSession();
   const { game } = session;
   const views = Object.entries(VIEWS).filter(([, view]) => view.there(session));
+  const tabs = views.filter(([view]) => view !== "lesson" || address.value.view === view); // the Learn view leads to it
   const name = views.some(([view]) => view === address.value.view) ? address.value.view : "play";
   const { show: Shown, words, reads, title } = VIEWS[name];
   const notice = noticeOf(session, address.value, { view: name, words, reads });
   useEffect(() => {
     const about = title(session, address.value.words);
+    document.querySelector(".home")?.toggleAttribute("hidden", name !== "play");
     document.title = `${words}${about && `: ${about}`} · ${game.introduction}`;
   });
   useArrival(name);
@@ -89,9 +101,12 @@ export function Page() {
           <Die face={Math.min(5, game.faces)} />
           <h1>{game.introduction}</h1>
         </div>
-        <p class="how">{game.how.join(" ")}</p>
+        <p class="lead">
+          A solved dice game: every move has an exact value. <span>How close does your agent get?</span>
+        </p>
+        <p class={name === "play" ? "how" : "how known"}>{game.how.join(" ")}</p>
         <nav aria-label="views">
-          {views.map(([view, { words }]) => (
+          {tabs.map(([view, { words }]) => (
             <a href={link(view, shared)} aria-current={view === name ? "page" : undefined}>
               {words}
             </a>

@@ -6,6 +6,7 @@ import { GOAL_WORDS, inWords, isGoalOf } from "./exact/goals";
 import { EXPLORE, RATES } from "./learn/settings";
 import { SHADES } from "./map/shades";
 import { COACH, opponents, throwsOf } from "./play/game";
+import { SHOWN } from "./views/shown";
 import type { Session } from "./session";
 
 interface Shown {
@@ -57,9 +58,11 @@ function checksOf(session: Session): Record<string, Check> {
     rate: ["learning rate", (word) => RATES.some((rate) => `${rate}` === word)],
     seed: ["seed", isWhole],
     step: ["step", isWhole],
+    show: ["kind of value", (word) => Object.hasOwn(SHOWN, word)],
     own: ["throw", areFaces, "the game up to it"],
     turn: ["turn", (word) => ["first", "second"].includes(word)],
     coach: ["coach", (word) => Object.hasOwn(COACH, word)],
+    challenge: ["challenge", (word) => /^(\d+(\.\d+)*)?$/.test(word)],
     replay: ["replay", (word) => word === "1"],
   };
 }

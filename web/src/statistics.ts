@@ -21,7 +21,18 @@ const NOTHING = {
   longest: 0,
 };
 
+const DAYS = 366; // days of the dice of the day that are remembered
+const DAY_MS = 86_400_000;
+
+// A game with the dice of the day.
+export interface Day {
+  day: string; // "2026-11-25"
+  points: number;
+  lost: number; // by choices
+}
+
 export type Tally = typeof NOTHING & {
+  days: Day[];
   answers: number[]; // the last answers of the drill: 1 if right, else 0
   games: string[];
 };
@@ -32,6 +43,7 @@ export interface Result {
   perfect: boolean;
   account: { luck: number; lost: number } | null;
   won: boolean | null;
+  day: string | null; // the day of the dice, if they are those of today
 }
 
 export interface Statistics {
@@ -71,7 +83,7 @@ export function countAnswer({ update }: Statistics, right: boolean): void {
 }
 
 // Count a game once.
-export function countGame({ update }: Statistics, name: string, { points, perfect, account, won }: Result): void {
+export function countGame({ update }: Statistics, name: string, { points, perfect, account, won, day }: Result): void {
   update((tally) => {
     if (tally.games.includes(name)) return {};
     return {
@@ -84,12 +96,22 @@ export function countGame({ update }: Statistics, name: string, { points, perfec
       rounds: tally.rounds + (won === null ? 0 : 1),
       won: tally.won + (won ? 1 : 0),
       games: [...tally.games, name].slice(-GAMES),
+      days: day && account ? [...tally.days, { day, points, lost: account.lost }].slice(-DAYS) : tally.days,
     };
   });
 }
 
+// Return the number of days in a row up to today, or up to yesterday before today's game.
+export function rowOf(days: Day[], today: string): number {
+  const ago = new Set(days.map(({ day }) => (Date.parse(today) - Date.parse(day)) / DAY_MS));
+  const first = ago.has(0) ? 0 : 1;
+  let count = 0;
+  while (ago.has(first + count)) count += 1;
+  return count;
+}
+
 function empty(): Tally {
-  return { ...NOTHING, answers: [], games: [] };
+  return { ...NOTHING, answers: [], games: [], days: [] };
 }
 
 // Read an entry field by field. Move it to another key if it cannot be read.
@@ -110,7 +132,7 @@ function load(key: string): Tally | null {
 function tallyOf(text: string): Tally | null {
   try {
     const found = JSON.parse(text);
-    const { answers, games } = found;
+    const { answers, games, days = [] } = found; // earlier versions stored no days
     const names = Object.keys(NOTHING) as (keyof typeof NOTHING)[];
     const readable =
       found.version === VERSION &&
@@ -118,10 +140,14 @@ function tallyOf(text: string): Tally | null {
       Array.isArray(answers) &&
       answers.every((answer) => answer === 0 || answer === 1) &&
       Array.isArray(games) &&
-      games.every((name) => typeof name === "string");
+      games.every((name) => typeof name === "string") &&
+      Array.isArray(days) &&
+      days.every(
+        ({ day, points, lost }) => typeof day === "string" && Number.isFinite(points) && Number.isFinite(lost),
+      );
     if (!readable) return null;
     const numbers = Object.fromEntries(names.map((name) => [name, found[name]])) as typeof NOTHING;
-    return { ...numbers, answers: answers.slice(-LAST), games: games.slice(-GAMES) };
+    return { ...numbers, answers: answers.slice(-LAST), games: games.slice(-GAMES), days: days.slice(-DAYS) };
   } catch {
     return null;
   }

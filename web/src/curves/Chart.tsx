@@ -1,11 +1,13 @@
 // Learning curves with their intervals. A dot marks the picked measurement.
 
 import { inkOf } from "../parts/Badge";
+import { EndLabels } from "../parts/EndLabels";
 import { narrow } from "../parts/screen";
 import { countShown, evenTicks, logAxis, tickShown, type Axis } from "../parts/scales";
 import { shown, type Agent } from "./data";
 
-const [LEFT, RIGHT, TOP, BOTTOM] = [58, 12, 10, 40];
+const [LEFT, TOP, BOTTOM] = [58, 26, 40];
+const [RIGHT, FOR_LABELS] = [12, 190]; // without and with labels at the ends of the lines
 const MOST_TICKS = 6; // of a linear axis
 const MARGIN = 1.1; // the end of the y axis, as a multiple of the largest median
 
@@ -22,7 +24,7 @@ interface Props {
 }
 
 export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: Props) {
-  const [width, height] = narrow.value ? [364, 320] : [740, 620];
+  const [width, height, right] = narrow.value ? [364, 320, RIGHT] : [740, 620, FOR_LABELS];
   const drawn = (agent: Agent) =>
     agent.steps.map((_, index) => index).filter((index) => agent.steps[index] > 0 || !logX);
   const medians = [
@@ -34,7 +36,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
     logX,
   );
   const up = axis([...medians, MARGIN * Math.max(...medians)], logY);
-  const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - RIGHT);
+  const toX = (value: number) => LEFT + across.at(value) * (width - LEFT - right);
   const toY = (value: number) => height - BOTTOM - Math.min(1, Math.max(0, up.at(value))) * (height - TOP - BOTTOM);
   const points = (agent: Agent, values: number[], indices = drawn(agent)) =>
     indices.map((index) => `${toX(agent[x][index]).toFixed(1)},${toY(values[index]).toFixed(1)}`);
@@ -57,7 +59,7 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
     >
       {up.ticks.map((value) => (
         <g class="tick">
-          <line x1={LEFT} x2={width - RIGHT} y1={toY(value)} y2={toY(value)} />
+          <line x1={LEFT} x2={width - right} y1={toY(value)} y2={toY(value)} />
           <text x={LEFT - 6} y={toY(value) + 4} text-anchor="end">
             {tickShown(value)}
           </text>
@@ -71,10 +73,10 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
           </text>
         </g>
       ))}
-      <text x={width - RIGHT} y={height - 6} text-anchor="end">
+      <text x={width - right} y={height - 6} text-anchor="end">
         {x === "steps" ? "steps" : "processor minutes"}
       </text>
-      <text x={0} y={height - 6}>
+      <text x={2} y={12}>
         {unit}
       </text>
       {agents.map((agent) => (
@@ -91,12 +93,22 @@ export function Chart({ agents, lines, unit, x, logX, logY, picked, at, pick }: 
       ))}
       {Object.entries(lines).map(([name, value]) => (
         <g class="level">
-          <line x1={LEFT} x2={width - RIGHT} y1={toY(value)} y2={toY(value)} />
+          <line x1={LEFT} x2={width - right} y1={toY(value)} y2={toY(value)} />
           <text x={LEFT + 5} y={toY(value) - 4}>
             {name}
           </text>
         </g>
       ))}
+      {!narrow.value && (
+        <EndLabels
+          ends={agents.map((agent) => {
+            const last = agent.steps.length - 1;
+            return { look: agent, x: toX(agent[x][last]), y: toY(agent.median[last]) };
+          })}
+          edge={width - right}
+          bottom={height - BOTTOM}
+        />
+      )}
       {picked && (at > 0 || !logX) && (
         <g style={{ color: inkOf(picked.colour) }}>
           <line

@@ -10,9 +10,19 @@ export interface Settings {
   seed: number;
 }
 
+// A correction: the value of a position before and after it, the state after the throw, and the move, or -1.
+export interface Correction {
+  afterstate: number;
+  state: number;
+  pair: number;
+  before: number;
+  after: number;
+}
+
 export interface Learner {
   values: Float64Array; // the estimated utility of every afterstate, initially 0
-  episode: () => void; // play a turn and learn from it
+  corrections: Uint32Array; // of the value of every afterstate
+  episode: (record?: Correction[]) => void; // play a turn and learn from it
   moves: () => Int32Array; // return the greedy pair of every state, -1 if there is no move
 }
 
@@ -34,18 +44,21 @@ export function makeLearner(game: Game, utility: Float64Array, { explore, rate, 
     corrections[afterstate] += 1;
     values[afterstate] += (rate ?? 1 / corrections[afterstate]) * (target - values[afterstate]);
   };
-  const episode = () => {
+  const episode = (record?: Correction[]) => {
     let afterstate = game.start;
     for (;;) {
       const { ofThrow } = rollsAt(game, afterstate);
       const state = stateOf(game, afterstate, ofThrow[drawn(ofThrow.length)]);
       const best = greedy(state);
-      if (best < 0) return correct(afterstate, utility[game.scoreIndex[afterstate]]);
-      correct(afterstate, values[game.next[best]]);
+      const before = values[afterstate];
+      correct(afterstate, best < 0 ? utility[game.scoreIndex[afterstate]] : values[game.next[best]]);
       const first = game.pairStart[state];
-      const pair = chances() < explore ? first + drawn(game.pairStart[state + 1] - first) : best;
+      const explores = best >= 0 && chances() < explore;
+      const pair = explores ? first + drawn(game.pairStart[state + 1] - first) : best;
+      record?.push({ afterstate, state, pair, before, after: values[afterstate] });
+      if (pair < 0) return;
       afterstate = game.next[pair];
     }
   };
-  return { values, episode, moves: () => Int32Array.from(game.stateOrigin, (_, state) => greedy(state)) };
+  return { values, corrections, episode, moves: () => Int32Array.from(game.stateOrigin, (_, state) => greedy(state)) };
 }

@@ -5,7 +5,7 @@ import type { Player } from "../data/game";
 import { utilityOf } from "../exact/goals";
 import type { Solved } from "../exact/solved";
 import type { Session } from "../session";
-import { makeLearner, type Settings } from "./learner";
+import { makeLearner, type Correction, type Settings } from "./learner";
 
 export const MOST_EPISODES = 10_000_000;
 const BETWEEN = 1.1; // the ratio of the episodes of successive measurements
@@ -20,9 +20,12 @@ export interface Measured {
 
 export interface Lesson {
   name: string;
+  settings: Settings;
   solved: Solved;
   episodes: ReadonlySignal<number>;
   measured: ReadonlySignal<Measured>;
+  believed: (afterstate: number) => number; // the learner's value; NaN before it corrected it
+  watched: ReadonlySignal<Correction[]>; // the last episode, if it was learnt from alone
   learn: (episodes: number, until: () => boolean) => number; // return the number of episodes played
 }
 
@@ -39,22 +42,26 @@ export function makeLesson(session: Session, solved: Solved, settings: Settings,
     };
   };
   const episodes = signal(0);
+  const watched = signal<Correction[]>([]);
   const measured = signal(measure(0, { steps: [], regret: [] }));
   const learn = (wanted: number, until: () => boolean) => {
     const before = episodes.value;
     const last = Math.min(before + wanted, MOST_EPISODES);
+    const record: Correction[] | undefined = wanted === 1 ? [] : undefined;
     let [now, next] = [before, nextAfter(measured.value.steps.at(-1)!)];
     while (now < last && !(now % AT_ONCE === 0 && until())) {
-      learner.episode();
+      learner.episode(record);
       now += 1;
       if (now < next) continue;
       measured.value = measure(now, measured.value);
       next = nextAfter(now);
     }
     episodes.value = now;
+    watched.value = record ?? [];
     return now - before;
   };
-  return { name, solved, episodes, measured, learn };
+  const believed = (afterstate: number) => (learner.corrections[afterstate] ? learner.values[afterstate] : NaN);
+  return { name, settings, solved, episodes, measured, believed, watched, learn };
 }
 
 function nextAfter(episodes: number): number {

@@ -12,6 +12,7 @@ import { evenTicks } from "./scales";
 import { dark, forced, narrow } from "./screen";
 
 const [MOST_HEIGHT, MOST_CELL, GAP] = [620, 26, 0.12];
+const NONE: number[] = [];
 const ARROWS: Record<string, [words: string, sign: string, right: number, up: number]> = {
   ArrowLeft: ["left", "←", -1, 0],
   ArrowDown: ["down", "↓", 0, -1],
@@ -22,10 +23,11 @@ const ARROWS: Record<string, [words: string, sign: string, right: number, up: nu
 interface Props {
   label: string;
   width: number; // in pixels on a wide screen
-  strength: Float64Array; // of the colour of each afterstate, from 0 to 1; NaN is pale
-  hue: string; // in the style sheet: value, often or lost
+  strength: Float64Array; // of the colour of each afterstate, from 0 to 1; NaN is pale, less than 0 of another hue
+  hue: string; // in the style sheet: value, often, lost or sweep
   order: Float64Array; // by afterstate; the largest numbers are at the bottom
   selected: number;
+  marked?: number[]; // have a frame, too
   select: (afterstate: number) => void;
   says: (afterstate: number) => string;
   goal: Goal; // of the link to the analysis
@@ -38,7 +40,18 @@ interface Layout {
   rows: number;
 }
 
-export function AfterstateMap({ label, width, strength, hue, order, selected, select, says, goal }: Props) {
+export function AfterstateMap({
+  label,
+  width,
+  strength,
+  hue,
+  order,
+  selected,
+  marked = NONE,
+  select,
+  says,
+  goal,
+}: Props) {
   const { game } = useSession();
   const canvas = useRef<HTMLCanvasElement>(null);
   const layout = useMemo(() => layoutOf(game, order), [game, order]);
@@ -46,8 +59,8 @@ export function AfterstateMap({ label, width, strength, hue, order, selected, se
   const cell = Math.min((narrow.value ? 324 : width) / columns.length, MOST_HEIGHT / rows, MOST_CELL);
   const scheme = `${dark.value} ${forced.value}`;
   useEffect(
-    () => draw(canvas.current!, layout, cell, strength, hue, selected),
-    [layout, cell, strength, hue, selected, scheme],
+    () => draw(canvas.current!, layout, cell, strength, hue, selected, marked),
+    [layout, cell, strength, hue, selected, marked, scheme],
   );
   const afterstateAt = (event: MouseEvent): number | undefined => {
     const box = canvas.current!.getBoundingClientRect();
@@ -160,27 +173,30 @@ function draw(
   strength: Float64Array,
   hue: string,
   selected: number,
+  marked: number[],
 ): void {
   const pixels = cell * devicePixelRatio;
   canvas.width = Math.ceil(pixels * layout.columns.length);
   canvas.height = Math.ceil(pixels * layout.rows);
   const pen = canvas.getContext("2d")!;
-  const names = ["--map-none", `--${hue}-weak`, `--${hue}-strong`, "--card", "--ink"];
-  const [none, weak, strong, card, ink] = names.map((name) => resolved(canvas, name));
+  const ramps = [hue, "under"].flatMap((each) => [`--${each}-weak`, `--${each}-strong`]);
+  const [none, card, ink, ...ends] = ["--map-none", "--card", "--ink", ...ramps].map((name) => resolved(canvas, name));
   const side = pixels * (1 - GAP);
   for (const [afterstate, [column, row]] of layout.cellOf) {
     const [x, y] = [column * pixels + (pixels - side) / 2, canvas.height - (row + 1) * pixels + (pixels - side) / 2];
+    const [weak, strong] = strength[afterstate] < 0 ? ends.slice(2) : ends;
     pen.globalAlpha = 1;
     pen.fillStyle = Number.isNaN(strength[afterstate]) ? none : weak;
     pen.fillRect(x, y, side, side);
-    pen.globalAlpha = strength[afterstate] || 0;
+    pen.globalAlpha = Math.abs(strength[afterstate] || 0);
     pen.fillStyle = strong;
     pen.fillRect(x, y, side, side);
     pen.globalAlpha = 1;
-    if (afterstate !== selected) continue;
+    if (afterstate !== selected && !marked.includes(afterstate)) continue;
+    const thick = afterstate === selected ? 1 : 0.6;
     for (const [style, width] of [
-      [card, Math.min(5, cell / 2)],
-      [ink, Math.min(2.5, cell / 4)],
+      [card, thick * Math.min(5, cell / 2)],
+      [ink, thick * Math.min(2.5, cell / 4)],
     ] as const) {
       pen.strokeStyle = style;
       pen.lineWidth = width * devicePixelRatio;

@@ -1,4 +1,4 @@
-// The name of a player beside a dot of its colour.
+// The name of a player beside a piece of its line.
 
 import type { Look } from "../data/game";
 
@@ -11,14 +11,14 @@ export function inkOf(colour: string): string {
 export function Badge({ look, note }: { look: Look; note?: string }) {
   return (
     <span class="badge">
-      <svg viewBox="0 0 12 12" aria-hidden="true">
-        <circle
-          cx="6"
-          cy="6"
-          r={look.dashes.length ? 3.6 : 5}
-          fill={look.dashes.length ? "none" : inkOf(look.colour)}
+      <svg viewBox="0 0 30 10" aria-hidden="true">
+        <line
+          x2="30"
+          y1="5"
+          y2="5"
           stroke={inkOf(look.colour)}
-          stroke-width="2.4"
+          stroke-width="4"
+          stroke-dasharray={look.dashes.map((length) => 2 * length).join(" ")}
         />
       </svg>
       {look.name}

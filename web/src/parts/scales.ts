@@ -47,3 +47,18 @@ export function countShown(count: number): string {
 export function tickShown(value: number): string {
   return value > 0 && value < 1e-4 ? value.toExponential() : `${value}`;
 }
+
+// Move labels apart, to at least `gap` from each other and not below `bottom`. Return their new places in the same order.
+export function apart(places: number[], gap: number, bottom: number): number[] {
+  const order = places.map((_, index) => index).sort((one, other) => places[one] - places[other]);
+  const moved = [...places];
+  order.forEach((index, at) => {
+    if (at > 0) moved[index] = Math.max(moved[index], moved[order[at - 1]] + gap);
+  });
+  let limit = bottom;
+  for (const index of order.reverse()) {
+    moved[index] = Math.min(moved[index], limit);
+    limit = moved[index] - gap;
+  }
+  return moved;
+}

@@ -4,7 +4,7 @@ import { AccountChart } from "./AccountChart";
 import { GRADES, shown, signed, unitOf, type Goal, type Grade } from "../exact/goals";
 import { Head } from "../parts/Head";
 import { useSession } from "../session";
-import { mistakesOf, totals, type Event } from "./events";
+import { inWordsOf, mistakesOf, type Event } from "./events";
 
 const CALLED: Record<Grade, [string, string]> = {
   best: ["best move", "best moves"],
@@ -15,16 +15,14 @@ const CALLED: Record<Grade, [string, string]> = {
 
 export function Account({ events, goal }: { events: Event[]; goal: Goal }) {
   const { game } = useSession();
-  const { luck, choice } = totals(events);
+  const [dice, choices] = inWordsOf(goal, events, "you", "your");
   const counts = GRADES.map((grade) => [grade, events.filter((event) => event.grade === grade).length] as const);
   return (
     <section class="card account" aria-labelledby="account">
       <h3 id="account">What luck and your choices were worth</h3>
       <p>
         The game began at {shown(game, goal, events[0].before)} {unitOf(game, goal)}.{" "}
-        <span class="key luck">Luck {signed(goal, luck)}</span>,{" "}
-        <span class="key choice">your choices {choice === 0 ? "lost nothing" : signed(goal, choice)}</span>.{" "}
-        <small>Plus is good for you.</small>
+        <span class="key luck">{dice}</span>, <span class="key choice">{choices}</span>.
       </p>
       <AccountChart events={events} goal={goal} />
       <p>

@@ -23,7 +23,7 @@ interface Reel {
 export function useReel({ steps }: Turn, from: number, running: boolean, ended: () => void): Reel {
   const at = useSignal(from);
   const last = FRAMES * steps.length;
-  const frame = Math.min(at.value, last);
+  const frame = Math.min(at.value, last); // `from` may be beyond the last
   useEffect(() => {
     if (!running) return;
     if (frame === last) return ended();

@@ -13,10 +13,11 @@ interface Props {
   title: string;
   played: Played;
   events: Event[];
+  leaving: string; // the words of the button that leaves
   leave: (seen: boolean) => void; // whether more than the first throw was shown
 }
 
-export function Replay({ title, played: { mine, solved }, events, leave }: Props) {
+export function Replay({ title, played: { mine, solved }, events, leaving, leave }: Props) {
   const { game } = useSession();
   const running = useSignal(false);
   const { frame, last, show } = useReel(mine, 1, running.value, () => (running.value = false));
@@ -64,7 +65,7 @@ export function Replay({ title, played: { mine, solved }, events, leave }: Props
     >
       <div class="choices">
         <button class="plain" onClick={() => leave(frame > 1)}>
-          play these dice yourself
+          {leaving}
         </button>
       </div>
       {frame === last && events.length > 0 && <Account events={events} goal={solved.goal} />}

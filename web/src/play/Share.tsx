@@ -1,11 +1,11 @@
-// A short text about a game to share, with a link that replays it.
+// A short text about a game to share, with a link that asks for a better game with the same dice.
 
 import { useSignal } from "@preact/signals";
 import { link, type Words } from "../address";
 import type { Game } from "../data/game";
-import { isChance, lossShown, signed, type Grade } from "../exact/goals";
+import type { Grade } from "../exact/goals";
 import { useSession } from "../session";
-import { totals, type Event } from "./events";
+import { inWordsOf, type Event } from "./events";
 import { dayOf, nameOf, type Played, type Setup } from "./game";
 
 const BLOCKS: Record<Grade, string> = { best: "🟩", slight: "🟨", mistake: "🟧", blunder: "🟥" };
@@ -14,7 +14,7 @@ export function Share({ words, ...asked }: { setup: Setup; played: Played; event
   const { game } = useSession();
   const done = useSignal<"copied" | "shown" | null>(null);
   const text = shareText(game, asked);
-  const url = `${location.href.split("#")[0]}${link("play", { ...words, replay: "1" })}`;
+  const url = `${location.href.split("#")[0]}${link("play", words)}`;
   const copy = () =>
     navigator.clipboard.writeText(`${text}\n${url}`).then(
       () => (done.value = "copied"),
@@ -54,17 +54,11 @@ export function Share({ words, ...asked }: { setup: Setup; played: Played; event
 
 function shareText(game: Game, { setup, played, events }: { setup: Setup; played: Played; events: Event[] }): string {
   const { mine, theirs, solved } = played;
-  const { luck, choice } = totals(events);
   const day = dayOf(setup.seed);
-  const unit = isChance(solved.goal) ? "" : " points";
-  const choices =
-    choice === 0
-      ? "my choices lost nothing: perfect play"
-      : `my choices lost ${lossShown(solved.goal, -choice)}${unit}`;
   return [
     `${game.introduction}${day && !setup.own ? `, dice of ${day}` : ""}`,
     `${game.points[game.scoreIndex[mine.end]]}${theirs ? `; ${nameOf(game, setup.against!)}: ${game.points[game.scoreIndex[theirs.end]]}` : ""}`,
-    `luck ${signed(solved.goal, luck)}, ${choices}`,
+    `${inWordsOf(solved.goal, events, "me", "my").join(", ")}. You?`,
     events.map(({ grade }) => (grade ? BLOCKS[grade] : "")).join(""),
   ].join("\n");
 }

@@ -1,7 +1,7 @@
 // The events of a game, each with the value of the game before and after it. A throw is luck, a move is a choice.
 
 import { moveInWords, type Game } from "../data/game";
-import { gradeOf, perfectIndex, type Grade } from "../exact/goals";
+import { gradeOf, isChance, lossShown, perfectIndex, type Goal, type Grade } from "../exact/goals";
 import { lossOf } from "../exact/sweep";
 import type { Result } from "../statistics";
 import { share, type Played } from "./game";
@@ -57,8 +57,19 @@ export function totals(events: Event[]): Record<Event["kind"], number> {
   return { luck: sum("luck"), choice: sum("choice") };
 }
 
+// Return what the dice and the choices of a game did: "The dice gave you 0.70 points", "your choices cost 6.55".
+export function inWordsOf(goal: Goal, events: Event[], you: string, your: string): [dice: string, choices: string] {
+  const { luck, choice } = totals(events);
+  const amount = `${lossShown(goal, Math.abs(luck))}${isChance(goal) ? "" : " points"}`;
+  const gave = luck > 0 ? `The dice gave ${you} ${amount}` : `The dice took ${amount} from ${you}`;
+  return [
+    Math.abs(luck) < 1e-9 ? `The dice gave ${you} nothing` : gave,
+    `${your} choices cost ${choice === 0 ? "nothing" : lossShown(goal, -choice)}`,
+  ];
+}
+
 // Return the numbers of a finished game that the statistics count.
-export function resultOf(game: Game, played: Played, second: boolean): Result {
+export function resultOf(game: Game, played: Played, second: boolean, day: string | null): Result {
   const { mine, theirs, solved } = played;
   const { luck, choice } = totals(eventsOf(game, played, second));
   const index = game.scoreIndex[mine.end];
@@ -66,6 +77,7 @@ export function resultOf(game: Game, played: Played, second: boolean): Result {
     points: game.scores[index],
     perfect: index <= perfectIndex(game),
     account: solved.goal.kind === "score" ? { luck, lost: -choice } : null,
+    day: solved.goal.kind === "score" ? day : null,
     won: theirs && share(game, mine, theirs) === 1,
   };
 }

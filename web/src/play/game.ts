@@ -19,6 +19,7 @@ export interface Setup {
   second: boolean; // whether the opponent begins
   coach: keyof typeof COACH;
   played: number[]; // the index of each of the player's moves among the legal ones
+  challenge: number[] | null; // the moves that another player made with these dice
 }
 
 // A throw and the move after it; the pair is -1 if the move is not chosen yet, or if there is none.
@@ -40,6 +41,7 @@ export interface Played {
   mine: Turn;
   theirs: Turn | null; // null if there is no opponent, or before the opponent's turn
   over: boolean;
+  ideal: Turn; // perfect play with the player's dice; it waits if real dice are not thrown
 }
 
 export function anySeed(): number {
@@ -50,6 +52,10 @@ export function anySeed(): number {
 export function seedOfToday(): number {
   const now = new Date();
   return 10000 * now.getFullYear() + 100 * (now.getMonth() + 1) + now.getDate();
+}
+
+export function today(): string {
+  return dayOf(seedOfToday())!;
 }
 
 // Return "2026-11-25" for the seed 20261125, null for a seed that is not a date.
@@ -69,8 +75,13 @@ export function setupFromWords(game: Game, words: Words, otherwise: number): Set
     against: opponents(game).includes(words.against) ? words.against : null,
     second: words.turn === "second",
     coach: Object.hasOwn(COACH, words.coach ?? "") ? (words.coach as Setup["coach"]) : "during",
-    played: words.played ? words.played.split(".").map((index) => whole(index, NaN)) : [],
+    played: movesOf(words.played),
+    challenge: words.challenge === undefined ? null : movesOf(words.challenge),
   };
+}
+
+function movesOf(words: string | undefined): number[] {
+  return words ? words.split(".").map((index) => whole(index, NaN)) : [];
 }
 
 // Parse "64.31": a throw of 6 and 4, then one of 3 and 1. Letters are faces above 9.
@@ -79,39 +90,47 @@ export function throwsOf(words: string): number[][] {
   return throws.map((dice) => [...dice].map((face) => Number.parseInt(face, 36)));
 }
 
-export function setupToWords({ seed, own, against, second, coach, played }: Setup): Words {
+export function setupToWords({ seed, own, against, second, coach, played, challenge }: Setup): Words {
   return {
     seed: `${seed}`,
     ...(own === null ? {} : { own: own.map((dice) => dice.map((face) => face.toString(36)).join("")).join(".") }),
     ...(against === null ? {} : { against, turn: second ? "second" : "first" }),
     coach,
+    ...(challenge === null ? {} : { challenge: challenge.join(".") }),
     ...(played.length ? { played: played.join(".") } : {}),
   };
+}
+
+// Return whether the player throws real dice and enters them.
+export function isEntered({ own, challenge }: Setup): boolean {
+  return own !== null && challenge === null;
 }
 
 // Play the game up to the last move in the address, with at most so many throws.
 export function play(session: Session, setup: Setup, words: Words, throws = Infinity): Played {
   const { game } = session;
-  const { against, second, seed, own, played } = setup;
+  const { against, second, seed, own, played, challenge } = setup;
   const seeded = (whose: number) => (afterstate: number, at: number) =>
     thrown(game, afterstate, fractions(seed, whose, at));
   const choose = (state: number, at: number) => pairsOf(game, state)[played[at]] ?? null;
   const dice = (afterstate: number, at: number) => {
-    if (own === null) return at < throws ? seeded(MINE)(afterstate, at) : null;
-    return own[at] !== undefined && areDice(game, afterstate, own[at]) ? own[at] : null;
+    if (own?.[at] !== undefined && areDice(game, afterstate, own[at])) return own[at];
+    return own === null || challenge !== null ? seeded(MINE)(afterstate, at) : null;
   };
+  const thrownDice = (afterstate: number, at: number) =>
+    at < throws || isEntered(setup) ? dice(afterstate, at) : null;
   const begun =
     against !== null && second
       ? turn(game, seeded(THEIRS), choiceOf(game, against, session.solve(FIRST_PLAYER), seed))
       : null;
   const goal = wanted(session, setup, begun && game.scoreIndex[begun.end], words);
-  const mine = turn(game, dice, choose);
-  if (against === null || begun || mine.waiting) {
-    return { solved: session.solve(goal), mine, theirs: begun, over: !mine.waiting };
-  }
+  const solved = session.solve(goal);
+  const mine = turn(game, thrownDice, choose);
+  const ideal = turn(game, dice, (state) => solved.perfect.pairs![state]);
+  if (against === null || begun || mine.waiting) return { solved, mine, theirs: begun, over: !mine.waiting, ideal };
   const reply = session.solve({ kind: "round", ties: "split", lead: game.scoreIndex[mine.end], holders: 1, after: 0 });
   const theirs = turn(game, seeded(THEIRS), choiceOf(game, against, reply, seed));
-  return { solved: session.solve(goal), mine, theirs, over: true };
+  return { solved, mine, theirs, over: true, ideal };
 }
 
 // Return the player's share of the win once both turns have ended: 1, 1/2 or 0.

@@ -10,6 +10,7 @@ import { Felt } from "../parts/Felt";
 import { GoalPicker } from "../parts/GoalPicker";
 import { Moves } from "../parts/Moves";
 import { RollsTable } from "../parts/RollsTable";
+import { narrow } from "../parts/screen";
 import { useSession } from "../session";
 
 const MOST_ROLLS = 36; // rolls that have a button each
@@ -24,8 +25,10 @@ export function Board() {
   const show = (to: Position) => go("board", { ...positionToWords(game, to), ...goalToWords(game, solved.goal) });
   const over = game.over[afterstate];
   const anyRoll = () => rollOf(game, afterstate, thrown(game, afterstate, Math.random));
+  const verdict = <Verdict position={position} state={state} />;
   return (
     <div class="columns">
+      {narrow.value && verdict}
       <section class="side" aria-label="the position">
         <Felt position={position} change={show}>
           {!over && <button onClick={() => show({ afterstate, roll: anyRoll() })}>throw</button>}
@@ -38,7 +41,7 @@ export function Board() {
         <GoalPicker />
       </section>
       <section class="main" aria-label="the moves">
-        <Verdict position={position} state={state} />
+        {!narrow.value && verdict}
         {state !== null && pairsOf(game, state).length > 0 && (
           <Moves
             state={state}

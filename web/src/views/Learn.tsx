@@ -2,12 +2,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { address, go } from "../address";
-import { pairsOf, type Game, type Player } from "../data/game";
+import { address, go, link } from "../address";
+import type { Player } from "../data/game";
 import { goalToWords, inWords, lossShown, shown, unitOf } from "../exact/goals";
-import { makeLesson, MOST_EPISODES, type Lesson } from "../learn/lesson";
+import { Episode } from "../learn/Episode";
+import { MOST_EPISODES, type Lesson } from "../learn/lesson";
 import type { Settings } from "../learn/learner";
-import { EXPLORE, RATES, settingsFromWords, settingsInWords, settingsToWords } from "../learn/settings";
+import { EXPLORE, RATES, settingsFromWords, settingsToWords } from "../learn/settings";
+import { useLesson } from "../learn/useLesson";
+import { randomPlayer } from "../exact/random";
 import { Badge } from "../parts/Badge";
 import { GoalPicker } from "../parts/GoalPicker";
 import { Head } from "../parts/Head";
@@ -23,8 +26,6 @@ const SPEEDS = {
   "2,000 a second": 2000,
   "full speed": FASTEST,
 };
-const EARLIER = 2; // earlier curves that stay in the chart
-const COLOURS = ["#8a63d2", "#d55e00", "#009e73", "#0072b2"]; // one more than there are curves
 const SLICE = 10; // milliseconds of learning in a frame
 
 export function Learn() {
@@ -35,17 +36,7 @@ export function Learn() {
   const running = useSignal(false);
   const speed = useSignal(FASTEST);
   const again = useSignal(0);
-  const name = settingsInWords(settings);
-  const lesson = useMemo(() => {
-    const lessons = session.lessons.peek();
-    const colour = COLOURS.find((each) => lessons.every(({ measured }) => measured.peek().player.colour !== each))!;
-    const same = lessons.find((each) => each.name === name && each.solved === solved);
-    return same ?? makeLesson(session, solved, settings, name, colour);
-  }, [solved, name, again.value]);
-  useEffect(() => {
-    const others = session.lessons.peek().filter((each) => each !== lesson);
-    session.lessons.value = [...others.slice(-EARLIER), lesson];
-  }, [lesson]);
+  const lesson = useLesson(solved, settings, again.value);
   useEffect(
     () => (running.value ? learning(lesson, speed.value, () => (running.value = false)) : undefined),
     [lesson, running.value, speed.value],
@@ -79,7 +70,8 @@ export function Learn() {
         <p>
           It plays turns for {inWords(game, solved.goal)} and knows only which moves are legal and where they lead. It
           learns from the throws and the final scores of its own turns. Perfect play is used to measure it, not to teach
-          it.
+          it. <a href={link("lesson", {})}>A lesson of six steps</a> begins with random play and ends where learning
+          stops.
         </p>
       </div>
       <div class="fields settings">
@@ -136,6 +128,9 @@ export function Learn() {
           start over
         </button>
       </div>
+      {lesson.watched.value.length > 0 && (
+        <Episode key={lesson.episodes.value} corrections={lesson.watched.value} goal={solved.goal} />
+      )}
       <div class="columns wide">
         <section class="card" aria-label="the curve">
           <Count lesson={lesson} />
@@ -148,7 +143,9 @@ export function Learn() {
           <RegretChart room={720} lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
           <p class="caption">
             It expects {shown(game, solved.goal, estimate)} at the start of a turn; perfect play expects{" "}
-            {shown(game, solved.goal, solved.values.afterstate[game.start])}.
+            {shown(game, solved.goal, solved.values.afterstate[game.start])}.{" "}
+            {estimate > solved.values.afterstate[game.start] &&
+              "It expects too much: its values began at the value of nothing lost, and the best of several estimates is more often too good than too bad (maximisation bias)."}
           </p>
           <details>
             <summary>the curve in numbers</summary>
@@ -212,13 +209,4 @@ function learning(lesson: Lesson, speed: number, ended: () => void): () => void 
     if (lesson.episodes.peek() === MOST_EPISODES) ended();
     else frame = requestAnimationFrame(slice);
   }
-}
-
-function randomPlayer(game: Game): Player {
-  const chances = new Float64Array(game.next.length);
-  for (let state = 0; state < game.stateOrigin.length; state++) {
-    const pairs = pairsOf(game, state);
-    for (const pair of pairs) chances[pair] = 1 / pairs.length;
-  }
-  return { name: "random play", how: "", colour: "", dashes: [], chances };
 }

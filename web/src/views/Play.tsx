@@ -20,11 +20,14 @@ import { rollInWords, Steps } from "../play/Film";
 import {
   anySeed,
   dayOf,
+  isEntered,
   nameOf,
   play,
+  seedOfToday,
   setupFromWords,
   setupToWords,
   share,
+  today,
   type Played,
   type Setup,
 } from "../play/game";
@@ -32,6 +35,7 @@ import { Keys } from "../play/Keys";
 import { Opponent } from "../play/Opponent";
 import { OwnDice } from "../play/OwnDice";
 import { Replay } from "../play/Replay";
+import { lossInWords, Result } from "../play/Result";
 import { SetupForm } from "../play/SetupForm";
 import { Share } from "../play/Share";
 import { Start } from "../play/Start";
@@ -47,8 +51,14 @@ export function Play() {
   const words = address.value.words.seed ? address.value.words : { ...current.value, ...address.value.words };
   const otherwise = useMemo(anySeed, [words.seed === undefined]);
   const asked = setupFromWords(game, words, otherwise);
-  const { seed, own, against, second, coach } = asked;
-  const name = [seed, against, second, own !== null].join(); // identifies the game, without its moves
+  // A replay of the dice of today is a challenge until they are played.
+  const spoils =
+    asked.seed === seedOfToday() && !session.statistics.tally.value.days.some(({ day }) => day === today());
+  const replaying = words.replay && !(spoils && asked.own === null);
+  if (words.replay && !replaying) Object.assign(asked, { challenge: asked.played, played: [] });
+  const { seed, against, second, coach } = asked;
+  const own = isEntered(asked) ? asked.own : null;
+  const name = [seed, against, second, asked.own !== null].join(); // identifies the game, without its moves
   const thrown = useSignal({ name: "", throws: 0 });
   const tumbling = useSignal(false);
   const faces = useSignal<number[]>([]); // entered so far of the player's own dice
@@ -56,14 +66,17 @@ export function Play() {
   const helped = useSignal<string | null>(null); // the game in which the player had a hint or took a move back
   const retried = useSignal<string | null>(null);
   const watched = useSignal<string | null>(null);
+  const compared = useSignal<string | null>(null); // the game after which that of the challenger is shown
 
   const thrownSoFar = thrown.value.name === name ? thrown.value.throws : 0;
   const fallen = tumbling.value ? thrownSoFar - 1 : thrownSoFar; // tumbling dice show nothing yet
-  const throws = words.replay ? Infinity : Math.max(fallen, asked.played.length);
+  const throws = replaying ? Infinity : Math.max(fallen, asked.played.length);
   const played = play(session, asked, words, throws);
   const { mine, theirs, over, solved } = played;
   const events = eventsOf(game, played, second);
   const mistakes = mistakesOf(events);
+  const other = asked.challenge && play(session, { ...asked, played: asked.challenge }, words);
+  const others = other && eventsOf(game, other, second);
   const last = mine.steps.at(-1);
   const chosen = asked.played.slice(0, mine.steps.filter(({ pair }) => pair >= 0).length);
   const setup = { ...asked, played: chosen };
@@ -83,7 +96,8 @@ export function Play() {
     thrown.value = { name, throws: allowed };
     faces.value = [];
     if (next.over && helped.value !== name) {
-      countGame(session.statistics, own ? here : name, resultOf(game, next, second));
+      const day = seed === seedOfToday() && asked.own === null && against === null ? today() : null;
+      countGame(session.statistics, own ? here : name, resultOf(game, next, second, day));
     }
     set(changes, changes.played === undefined);
   };
@@ -115,15 +129,17 @@ export function Play() {
     set({ played: chosen.slice(0, -1) });
   };
   const again = () => begin({ played: [] });
-  const another = () => begin({ played: [], seed: anySeed(), own: own && [] });
+  const another = () => begin({ played: [], challenge: null, seed: anySeed(), own: own && [] });
   const hint = () => {
     helped.value = name;
     hinted.value = here;
   };
 
+  const titleOf = ({ mine, over }: Played) =>
+    `Replay: ${over ? game.points[game.scoreIndex[mine.end]] : "a game that was not finished"}`;
   const choosing = mine.waiting === "choice";
   const begun = second ? chosen.length === 0 : over;
-  const watching = theirs && begun && watched.value !== here && !still.value && !words.replay;
+  const watching = theirs && begun && watched.value !== here && !still.value && !replaying;
   const mayRoll = mine.waiting === "throw" && own === null && !watching;
   const mayTakeBack = chosen.length + faces.value.length > 0 || enteredLast;
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
@@ -152,8 +168,11 @@ export function Play() {
   if (watching) {
     return <Opponent name={nameOf(game, against!)} turn={theirs!} ended={() => (watched.value = here)} />;
   }
-  if (words.replay) {
-    const title = `Replay: ${over ? game.points[game.scoreIndex[mine.end]] : "a game that was not finished"}`;
+  if (other && compared.value === here) {
+    const leave = () => (compared.value = null);
+    return <Replay title={titleOf(other)} played={other} events={others!} leaving="back to your game" leave={leave} />;
+  }
+  if (replaying) {
     const leave = (seen: boolean) => {
       if (seen) helped.value = name;
       again();
@@ -161,7 +180,13 @@ export function Play() {
     return (
       <>
         {notice}
-        <Replay title={title} played={played} events={events} leave={leave} />
+        <Replay
+          title={titleOf(played)}
+          played={played}
+          events={events}
+          leaving="play these dice yourself"
+          leave={leave}
+        />
       </>
     );
   }
@@ -191,7 +216,18 @@ export function Play() {
       </section>
       <section class="main" aria-label="your move">
         {notice}
-        <Headline setup={setup} played={played} tumbling={tumbling.value} />
+        <Headline
+          setup={setup}
+          played={played}
+          tumbling={tumbling.value}
+          challenge={others && chosen.length === 0 ? lossInWords(other!.solved.goal, others) : null}
+        />
+        {over && <Result played={played} />}
+        {over && others && (
+          <p>
+            You <b>{lossInWords(solved.goal, events)}</b>, the challenger {lossInWords(other!.solved.goal, others)}.
+          </p>
+        )}
         {coach === "during" && <Comment events={events} played={played} />}
         {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}
         {choosing && <MoveButtons state={last!.state} meant={picking?.meant} take={take} />}
@@ -208,7 +244,17 @@ export function Play() {
             <button class="plain" onClick={again}>
               same dice again
             </button>
-            <Share setup={setup} played={played} events={events} words={asWords(setup)} />
+            {others && (
+              <button class="plain" onClick={() => (compared.value = here)}>
+                watch the challenger
+              </button>
+            )}
+            <Share
+              setup={setup}
+              played={played}
+              events={events}
+              words={asWords({ ...setup, played: [], challenge: chosen })}
+            />
             {coach !== "never" && mistakes.length > 0 && (
               <button class="plain" onClick={() => (retried.value = here)}>
                 retry my mistakes
@@ -223,7 +269,7 @@ export function Play() {
             </small>
           </p>
         )}
-        {unplayed && <Start setup={setup} begin={begin} />}
+        {unplayed && !other && <Start setup={setup} begin={begin} />}
         {coach !== "never" && (over || (coach === "during" && chosen.length > 0)) && (
           <Account events={events} goal={solved.goal} />
         )}
@@ -278,18 +324,21 @@ interface HeadlineProps {
   setup: Setup;
   played: Played;
   tumbling: boolean;
+  challenge: string | null; // what the challenger lost, before the first move
 }
 
-function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineProps) {
+function Headline({ setup, played, tumbling, challenge }: HeadlineProps) {
+  const { seed, own, against } = setup;
   const { game } = useSession();
   const { mine, theirs, over, solved } = played;
   const ended = useLostFocus<HTMLHeadingElement>(over);
   const last = mine.steps.at(-1);
   const day = own ? null : dayOf(seed);
   let words = last ? "Roll again" : "Your turn";
+  if (challenge) words = `${challenge[0].toUpperCase()}${challenge.slice(1)} with these dice. You?`;
   if (tumbling) words = "Rolling …";
   else if (over) words = outcome(game, played);
-  else if (own && mine.waiting === "throw") words = "Your own dice";
+  else if (isEntered(setup) && mine.waiting === "throw") words = "Your own dice";
   else if (last && mine.waiting === "choice") words = `You ${rollInWords(game, last).replace("roll", "rolled")}`;
   return (
     <div class="verdict" aria-live="polite">
@@ -298,6 +347,7 @@ function Headline({ setup: { seed, own, against }, played, tumbling }: HeadlineP
       </h2>
       <p>
         <small>
+          {challenge && "A challenge: you get the same dice, and see the other game after yours. "}
           {day && `Dice of the day ${day}. `}
           {over && theirs && `${game.ended[game.scoreIndex[mine.end]]} `}
           {theirs && `${nameOf(game, against!)} ended with ${game.points[game.scoreIndex[theirs.end]]}. `}

@@ -74,18 +74,9 @@ export function Training() {
           <button class="plain first" onClick={play}>
             {playing.value ? "pause" : "play"}
           </button>
-          <label class="wide">
-            <span>when</span>
-            <input
-              type="range"
-              min="0"
-              max={all.length - 1}
-              value={at}
-              aria-valuetext={`after ${countShown(step)} steps`}
-              onInput={(event) => set({ step: `${all[Number(event.currentTarget.value)]}` })}
-            />
-            <b>{countShown(step)}</b>
-          </label>
+          <span>
+            after <b>{countShown(step)}</b> steps
+          </span>
         </div>
       </section>
       <div class="columns even">
