@@ -35,8 +35,8 @@ SKIPPED = {
     # They are called once for every state of a game, or every step, where checks would take long.
     *("moves", "roll_of", "observe", "final_score", "worth", "throws_at", "may_throw_one"),
     *("find_states", "throw_faces", "open_tiles"),
-    # It calls any function with a prompt, such as `int`.
-    "measure",
+    # They call any function with a prompt, such as `int`.
+    *("measure", "sample_turns"),
     # Only the library calls them, with its own values.
     *("all_rules", "find_progress", "locate", "make_game", "own_rules", "perfect_score", "rules_of"),
     *("cached_by_rules", "final_scores", "name_of", "observation_high", "observations", "states_of"),

@@ -291,6 +291,18 @@ def test_illegal_unparsable_and_missing_answers_are_counted_apart():
         TextGame(game.game, seed=1).grade([(questions[0]["id"], "4")])
 
 
+def test_the_loss_of_an_answer_is_that_of_its_move():
+    best, identity = stb_gym.solve(ShutTheBox()), BOX.identity(NINE)
+    moves = best.moves(roll=9)
+    for move, loss in zip(moves["move"], moves["loss"], strict=True):
+        assert BOX.loss(identity, f"Answer: {move}") == loss
+    assert max(moves["loss"]) > 1
+    for answer in ("?", "shut 1", ""):
+        assert BOX.loss(identity, answer) == pytest.approx(45 - best.value_at(roll=9))
+    with pytest.raises(ValueError, match="no question"):
+        BOX.loss("x", "9")
+
+
 @pytest.mark.parametrize("count", [2000, pytest.param(100_000, marks=pytest.mark.nightly)])
 def test_random_answers_name_nothing_or_the_numbers_in_them(count):
     draw = random.Random(0)

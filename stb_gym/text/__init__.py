@@ -6,10 +6,11 @@ A deterministic model is measured exactly with one question for each state that 
     grade = game.measure(model)  # a function from a prompt to an answer
 
 `TextGame.questions` and `TextGame.grade` do the same through files, and `TextEnv` is an environment whose reward is
-minus the exact loss of each answer.
+minus the exact loss of each answer. `sample_turns` and `grade_turns` ask fewer questions and estimate the regret.
 
 - `game`: rules and questions; `answers`: which action an answer names; `grading`: the exact regret of answers.
-- `env`: an environment to train models.
+- `env`: an environment to train models; `sampling`: the regret estimated by turns played there.
+- `tasks`: variants of the games drawn by a seed, with their difficulty.
 
 The phrases of each game belong to its `stb_gym.words.Words`.
 """
@@ -17,5 +18,10 @@ The phrases of each game belong to its `stb_gym.words.Words`.
 from stb_gym.text.env import TextEnv
 from stb_gym.text.game import VERSION, Decision, TextGame
 from stb_gym.text.grading import Grade
+from stb_gym.text.sampling import SampledGrade, grade_turns, sample_turns
+from stb_gym.text.tasks import TextTask, draw_task
 
-__all__ = ["VERSION", "Decision", "Grade", "TextEnv", "TextGame"]
+__all__ = [
+    "VERSION", "Decision", "Grade", "SampledGrade", "TextEnv", "TextGame", "TextTask", "draw_task", "grade_turns",
+    "sample_turns",
+]  # fmt: skip

@@ -25,10 +25,15 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         env: an environment of one turn, which ends at illegal actions.
         seed: as for `TextGame`.
         list_moves: as for `TextGame`.
+        wording: as for `TextGame`.
+
+    Attributes:
+        text: the game in words.
+        decision: the state that is asked about; None if no turn is running.
 
     Raises:
         TypeError: if it is no environment of one turn of stb_gym.
-        ValueError: if the environment refuses illegal actions, or names cannot be given.
+        ValueError: if the environment refuses illegal actions, there is no such wording, or names cannot be given.
 
     Example:
         >>> import gymnasium as gym
@@ -43,19 +48,21 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
     """
 
     @checked
-    def __init__(self, env: gym.Env[Any, Any], *, seed: int | None = None, list_moves: bool = False):
-        RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves)
+    def __init__(
+        self, env: gym.Env[Any, Any], *, seed: int | None = None, list_moves: bool = False, wording: str = "example"
+    ):
+        RecordConstructorArgs.__init__(self, seed=seed, list_moves=list_moves, wording=wording)
         super().__init__(env)
         base = env.unwrapped
         if not isinstance(base, TurnEnv):
             raise TypeError(f"TextEnv needs an environment of one turn of stb_gym, not {quoted(env)}")
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
-        self.text = TextGame(env, seed=seed, list_moves=list_moves)
+        self.text = TextGame(env, seed=seed, list_moves=list_moves, wording=wording)
         self.observation_space = gym.spaces.Text(20_000, charset=string.printable)
         self.action_space = gym.spaces.Text(20_000, charset=string.printable)
         self._base = base
-        self._decision: Decision | None = None
+        self.decision: Decision | None = None
         self._regret = 0.0
         self._info: dict[str, Any] = {}
 
@@ -84,10 +91,10 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         Raises:
             RuntimeError: before the first reset, or if the turn is over.
         """
-        if self._decision is None:
+        if self.decision is None:
             raise RuntimeError("no turn is running: call reset()")
         state, stepper = self._base.state, self._base.stepper
-        chosen = self.text.parse(action, self._decision)
+        chosen = self.text.parse(action, self.decision)
         truncated = False
         if chosen is None:
             terminated, after = True, stepper.illegal_afterstate
@@ -104,5 +111,5 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
 
     def _next_question(self, info: dict[str, Any], is_over: bool) -> str:
         self._info = info
-        self._decision = None if is_over else decision_at(self._base.stepper, self._base.state)
-        return "The turn is over." if self._decision is None else self.text.question(self._decision)
+        self.decision = None if is_over else decision_at(self._base.stepper, self._base.state)
+        return "The turn is over." if self.decision is None else self.text.question(self.decision)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import BoolArray
-from stb_gym.checks import check_integer
+from stb_gym.checks import check_choice, check_integer
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import Roll, fits
 from stb_gym.messages import quoted
@@ -29,6 +29,40 @@ NAMES = (
     "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor", "whiskey", "xray",
     "yankee", "zulu",
 )  # fmt: skip
+
+
+class Wording(NamedTuple):
+    """A paraphrase of the sentences that a prompt has in every game, as format strings.
+
+    Attributes:
+        opening: the first line of the rules.
+        warning: their last line.
+        request: what follows the question: how to write the answer.
+    """
+
+    opening: str
+    warning: str
+    request: str
+
+
+# Only the first one shows an answer, which a weak model may copy.
+WORDINGS = {
+    "example": Wording(
+        "You play one turn of {game}.",
+        "An answer that names no legal move ends the turn with the worst score.",
+        'End your reply with one line such as "Answer: {example}".',
+    ),
+    "last-line": Wording(
+        "This is one turn of {game}. You are the player.",
+        "If your reply names no legal move, the turn is over and you get the worst score.",
+        'The last line of your reply must be the word "Answer", a colon and your move.',
+    ),
+    "json": Wording(
+        "Choose moves in one turn of {game}.",
+        "Without a legal move in your reply the turn ends and counts as the worst score.",
+        'Reply only with a JSON object that has your move, as a string, under the key "move".',
+    ),
+}
 
 
 class Decision(NamedTuple):
@@ -63,10 +97,16 @@ class TextGame:
         seed: gives other names to the tiles of a box, or to the faces of the dice of Threes, in an order drawn by this
             seed, so that memorised answers do not help; None for numbers.
         list_moves: whether questions list the legal moves.
+        wording: how the prompt is phrased: "example" shows an answer, "last-line" and "json" describe its form.
+
+    Attributes:
+        game: the rules.
+        objective: what is maximised.
+        seed, wording: as given.
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, or names cannot be given.
+        ValueError: if there is no such objective or wording, or names cannot be given.
 
     Example:
         >>> import stb_gym
@@ -84,13 +124,22 @@ class TextGame:
 
     @checked
     def __init__(
-        self, what: GameOrEnv, objective: Goal | None = None, *, seed: int | None = None, list_moves: bool = False
+        self,
+        what: GameOrEnv,
+        objective: Goal | None = None,
+        *,
+        seed: int | None = None,
+        list_moves: bool = False,
+        wording: str = "example",
     ):
+        check_choice("wording", wording, [*WORDINGS])
         self.game, self.objective, _ = task_of(what, objective, "end")
         self._words = words_of(self.game)
         if seed is not None:
             self._words = replace(self._words, names=_drawn_names(self._words, seed))
+        self.seed, self.wording = seed, wording
         self._list_moves = list_moves
+        self._wording = WORDINGS[wording]
         self._stepper = stepper_of(self.game)
         self._reader = AnswerReader(self._words)
 
@@ -100,7 +149,7 @@ class TextGame:
     def rules(self) -> str:
         """The rules, what is maximised, and what an answer that is no legal move does."""
         words = self._words
-        lines = [f"You play one turn of {words.introduction()}.", words.setup(), words.how_to_play()]
+        lines = [self._wording.opening.format(game=words.introduction()), words.setup(), words.how_to_play()]
         if words.names:
             renamed = ", ".join(f"{name} is {number}" for number, name in enumerate(words.names, 1))
             lines.append(f"The {words.renamed} bear words instead of numbers: {renamed}. Use the words.")
@@ -110,7 +159,7 @@ class TextGame:
             lines.append(f"Play for the {'most' if self.game.more_is_better else 'fewest'} points on average.")
         else:
             lines.append(f"Play for the {self.objective.name}.")
-        lines.append("An answer that names no legal move ends the turn with the worst score.")
+        lines.append(self._wording.warning)
         return "\n".join(lines)
 
     @checked
@@ -135,7 +184,7 @@ class TextGame:
         lines = [words.question(position.progress, position.dice, position.roll)]
         if self._list_moves:
             lines.append(f"Legal moves: {'; '.join(map(words.answer, position.legal))}")
-        lines.append(f'{words.prompt.strip()} End your reply with one line such as "Answer: {self._example}".')
+        lines.append(f"{words.prompt.strip()} {self._wording.request.format(example=self._example)}")
         return "\n".join(lines)
 
     @checked
@@ -177,23 +226,37 @@ class TextGame:
     @cached_property
     def _solution(self) -> Solution:
         if not fits(self.game):
-            raise ValueError(f"{self.game} has too many positions to ask about each: use TextEnv or TextGame.agent")
+            raise ValueError(f"{self.game} has too many positions to ask about each: ask what a number of turns needs")
         return solve_tables(self.game, self.objective)
 
     @cached_property
     def _asked(self) -> dict[str, tuple[int, Decision]]:
-        """The states that turns reach and that leave a choice, as (index, decision), by the id of their question.
+        """The states that turns reach and that leave a choice, as (index, decision), by the id of their question."""
+        states = np.flatnonzero(asked_states(self._solution.tables)).tolist()
+        decisions = [decision_at(self._stepper, state) for state in states]
+        return {self.identity(decision): (state, decision) for state, decision in zip(states, decisions, strict=True)}
 
-        An id is a digest of the game and of how it is asked, followed by the state.
-        """
+    @cached_property
+    def _digest(self) -> str:
+        """A digest of the game and of how it is asked."""
         about = [VERSION, self.rules, self._list_moves]
-        digest = sha256(json.dumps(about).encode()).hexdigest()[:8]
-        asked = {}
-        for state in np.flatnonzero(asked_states(self._solution.tables)).tolist():
-            decision = decision_at(self._stepper, state)
-            roll = ".".join(map(str, decision.roll))
-            asked[f"{digest}-{decision.progress}-{decision.dice}-{roll}"] = state, decision
-        return asked
+        return sha256(json.dumps(about).encode()).hexdigest()[:8]
+
+    @checked
+    def identity(self, position: Decision) -> str:
+        """Return the id of the question about a state: a digest of the game and its wording, and the state."""
+        roll = ".".join(map(str, position.roll))
+        return f"{self._digest}-{position.progress}-{position.dice}-{roll}"
+
+    @checked
+    def has_question(self, identity: str) -> bool:
+        """Return whether a question has this id; in games too large for tables, whether it may be one of this game."""
+        return identity in self._asked if fits(self.game) else identity.startswith(f"{self._digest}-")
+
+    @checked
+    def asked(self, position: Decision) -> dict[str, str]:
+        """Return the question about a state, as `questions` yields it."""
+        return {"id": self.identity(position), "rules": self.rules, "question": self.question(position)}
 
     def questions(self) -> Iterator[dict[str, str]]:
         """Yield every question as {"id": ..., "rules": ..., "question": ...}.
@@ -205,8 +268,8 @@ class TextGame:
         """
         if not self._asked:
             raise ValueError(f"{self.game} has no state that leaves a choice: there is nothing to ask")
-        for identity, (_, decision) in self._asked.items():
-            yield {"id": identity, "rules": self.rules, "question": self.question(decision)}
+        for _, decision in self._asked.values():
+            yield self.asked(decision)
 
     @checked
     def grade(self, answers: Iterable[tuple[str, str]]) -> Grade:
@@ -226,10 +289,38 @@ class TextGame:
 
     def _actions(self, answers: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int | None]]:
         for identity, answer in answers:
-            if identity not in self._asked:
+            if not self.has_question(identity):
                 raise ValueError(f"no question of this game, objective and seed has the id {quoted(identity)}")
             state, decision = self._asked[identity]
             yield state, self.parse(answer, decision)
+
+    @checked
+    def loss(self, identity: str, answer: str) -> float:
+        """Return the exact loss of one answer, in the objective's unit; 0 if it names an optimal move.
+
+        Args:
+            identity: the id of a question.
+            answer: the answer. One that names no legal action has the loss of the worst score, the greatest one.
+
+        Raises:
+            ValueError: if the id belongs to no question, or the game is too large for tables.
+
+        Example:
+            >>> import stb_gym
+            >>> from stb_gym.text import TextGame
+            >>> game = TextGame(stb_gym.ShutTheBox())
+            >>> question = next(game.questions())
+            >>> print(question["question"].splitlines()[1])
+            Roll: 3
+            >>> game.loss(question["id"], "Answer: shut 3"), round(game.loss(question["id"], "Answer: shut 1,2"), 4)
+            (0.0, 0.0556)
+        """
+        [(state, action)] = self._actions([(identity, answer)])
+        best = self._solution
+        pairs, losses = best.ranked_pairs(state)
+        if action in (legal := best.tables.pair_action[pairs].tolist()):
+            return float(losses[legal.index(action)])
+        return float(best.state_utilities[state] - self.objective.illegal_utility(best.tables.final_score))
 
     @checked
     def measure(self, model: Callable[[str], str]) -> Grade:

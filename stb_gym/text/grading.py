@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.arrays import BoolArray
-from stb_gym.solver import Evaluation, Solution, TurnTables, pair_weights
+from stb_gym.arrays import BoolArray, FloatArray
+from stb_gym.solver import Evaluation, Level, Solution, TurnTables, pair_weights, sweep
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,9 @@ class Grade:
 
     Attributes:
         evaluation: the policy, measured against perfect play.
+        fallback_regret: its regret if a random legal move replaces every answer that is illegal, unparsable or missing.
+        least_regret: the lowest regret that answers to the missing questions could still lead to. The regret of
+            `evaluation` is the highest, as no answer is worse than the worst score.
         illegal_mass: by an action that is not legal.
         unparsable_mass: by an answer that names no action, or several.
         missing_mass: by a question without an answer.
@@ -26,6 +29,8 @@ class Grade:
     """
 
     evaluation: Evaluation
+    fallback_regret: float
+    least_regret: float
     illegal_mass: float
     unparsable_mass: float
     missing_mass: float
@@ -78,12 +83,30 @@ def grade_actions(solution: Solution, actions: Iterable[tuple[int, int | None]],
     total = np.maximum(total, 1)
     best, _ = pair_weights(tables, solution.policy)
     weights = np.where(tables.at_pairs(is_asked), counts / tables.at_pairs(total), best)
-    evaluation = Evaluation(solution, weights, (illegal + unparsable) / total + missing, masked)
+    no_move = (illegal + unparsable) / total + missing
+    evaluation = Evaluation(solution, weights, no_move, masked)
+    fallback = Evaluation(solution, weights + tables.at_pairs(no_move) * tables.uniform, np.zeros(tables.num_states))
     return Grade(
         evaluation,
+        fallback_regret=fallback.regret,
+        least_regret=_least_regret(evaluation, missing) if missing.any() else evaluation.regret,
         illegal_mass=float(evaluation.visits @ (illegal / total)),
         unparsable_mass=float(evaluation.visits @ (unparsable / total)),
         missing_mass=float(evaluation.visits @ missing),
         questions=int(is_asked.sum()),
         missing=int(missing.sum()),
     )
+
+
+def _least_regret(evaluation: Evaluation, is_free: NDArray[np.bool_]) -> float:
+    """Return the regret of a policy whose choices at the states `is_free` [S] become the best ones."""
+    solution, tables = evaluation.optimum, evaluation.tables
+    final = solution.objective.utilities(tables.final_score).astype(float)
+    of_illegal = evaluation.illegal * solution.objective.illegal_utility(tables.final_score)
+
+    def choose(after: FloatArray, level: Level) -> FloatArray:
+        given = level.reduce(np.add, evaluation.weights[level.pairs] * after) + of_illegal[level.states][level.live]
+        return np.where(is_free[level.states][level.live], level.reduce(np.maximum, after), given)
+
+    utilities, _ = sweep(tables, final, choose)
+    return max(float(solution.afterstate_utilities[tables.start] - utilities[tables.start]), 0.0)

@@ -16,7 +16,7 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 PAGE = (FOLDER / "README.md").read_text()
 COMMANDS = {
     "chat_endpoint": "python docs/tutorials/chat_endpoint.py --url ",
-    "with_openenv": "PYTHONPATH=docs/tutorials uvicorn with_openenv:app --port ",
+    "trainers": "trainers.for_trl()",
     "with_verifiers": "PYTHONPATH=docs/tutorials vf-eval with_verifiers -n ",
 }
 

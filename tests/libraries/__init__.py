@@ -1,7 +1,8 @@
 """Agents of eleven libraries learn a little and are measured, in each library's own words.
 
-PettingZoo tests the rounds whose seats are all agents; in verifiers and OpenEnv, strategies play in words. `make
-libraries` makes their environment; no test is skipped without a library.
+PettingZoo tests the rounds whose seats are all agents; in verifiers, OpenEnv and the trainers of language models,
+strategies play in words. `make libraries` makes their environment. No test is skipped without a library, but those of
+the trainers whose own dependencies conflict with the rest: tinker-cookbook, AgileRL, GEM and Inspect.
 """
 
 import gymnasium as gym

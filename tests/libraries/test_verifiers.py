@@ -43,10 +43,10 @@ def run(monkeypatch):
 
     monkeypatch.setattr(SubprocessRuntime, "prepare_uv_script", with_this_python)
 
-    def play(model, **player):
+    def play(model, turns=TURNS, **player):
         with endpoint(model) as (url, _):
             env = {"taskset": {"id": "with_verifiers", "game": THREES}, "player": player}
-            options = {"env": env, "client": {"base_url": url}, "select": {"limit": TURNS}}
+            options = {"env": env, "client": {"base_url": url}, "select": {"limit": turns}, "max_concurrent": 2}
             episodes = asyncio.run(run_eval(EvalConfig.model_validate({**options, "rich": None, "push": False})))
         assert all(episode.ok for episode in episodes)
         return [(trace.reward, trace.info["losses"]) for episode in episodes for trace in episode.traces]
@@ -54,10 +54,11 @@ def run(monkeypatch):
     return play
 
 
-@pytest.mark.parametrize("name", ["optimal", "most-ways"])
-def test_strategies_have_the_regret_of_their_turns(run, name):
+@pytest.mark.parametrize(("name", "turns"), [("optimal", TURNS), ("most-ways", 10)])
+def test_strategies_have_the_regret_of_their_turns(run, name, turns):
     policy = strategy(Threes(), name)
-    played = run(player(TextGame(Threes()), policy))
+    played = run(player(TextGame(Threes()), policy), turns)
+    assert len(played) == turns
     for seed, (reward, losses) in enumerate(played):
         assert losses == pytest.approx(losses_of(THREES, policy, seed), abs=1e-12)
         assert reward == pytest.approx(-sum(losses), abs=1e-12)

@@ -1,7 +1,7 @@
 """Serve a game in words by OpenEnv: the reward of an answer is minus its exact loss.
 
     pip install openenv
-    PYTHONPATH=docs/tutorials uvicorn with_openenv:app --port 8000
+    PYTHONPATH=docs/tutorials/openenv uvicorn server:app --port 8000
 
 A client plays a turn:
 

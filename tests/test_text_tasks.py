@@ -1,0 +1,68 @@
+"""Test tasks drawn by a seed: each can be solved, and its difficulty is that of perfect play."""
+
+import random
+
+import numpy as np
+import pytest
+
+import stb_gym
+from stb_gym.games import entry_of
+from stb_gym.text import draw_task
+from stb_gym.text.tasks import _draw_rules
+from tests import every
+
+
+def choices_of(best):
+    """Yield (state, share of the choices of perfect play, losses of its legal moves) for each choice that it meets."""
+    tables = best.tables
+    visits = best.evaluate(best.policy).visits * (tables.choices > 1)
+    for state in np.flatnonzero(visits).tolist():
+        pairs, losses = best.ranked_pairs(state)
+        yield state, visits[state] / visits.sum(), dict(zip(tables.pair_action[pairs].tolist(), losses, strict=True))
+
+
+@pytest.mark.parametrize("seed", every(4, [5, 1, 11, 14], pytest.mark.slow))
+def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
+    task = draw_task(seed)
+    game, objective = task.text.game, task.text.objective
+    best = stb_gym.solve(game, objective)
+    answers = []
+    for each in task.text.questions():
+        progress, dice, roll = each["id"].split("-")[1:]
+        state = best.tables.find_state(int(progress), int(dice), tuple(map(int, roll.split("."))))
+        answers.append((each["id"], task.text.answer(int(best.policy[state]))))
+    assert len(answers) >= 20
+    grade = task.text.grade(answers)
+    assert (grade.evaluation.regret, grade.illegal_mass) == pytest.approx((0, 0), abs=1e-12)
+    met = list(choices_of(best))
+    errors = [sum(share * np.mean([loss > 0 for loss in losses.values()]) for _, share, losses in met)]
+    for name in entry_of(game).heuristics:
+        policy = stb_gym.strategy(game, name)
+        errors.append(sum(share * (losses[int(policy[state])] > 0) for state, share, losses in met))
+    lost = sum(share * np.mean([*losses.values()]) for _, share, losses in met)
+    names = [task.text.identity(position_of(task.text, best, state)) for state, _, _ in met]
+    worst = sum(share * task.text.loss(name, "") for name, (_, share, _) in zip(names, met, strict=True))
+    assert (task.difficulty, task.missed, task.mean_loss) == pytest.approx(
+        (np.mean(errors), min(errors), lost / worst), abs=1e-9
+    )
+    assert task.missed >= 0.05
+
+
+def position_of(text, best, state):
+    """Return a state of the tables as a decision."""
+    tables = best.tables
+    afterstate = tables.state_origin[state]
+    return text.position(int(tables.progress[afterstate]), int(tables.dice[afterstate]), tables.state_roll(state))
+
+
+def test_seeds_draw_the_same_tasks_and_different_rules():
+    one, again, other = (draw_task(seed) for seed in (3, 3, 4))
+    assert one.text.rules == again.text.rules != other.text.rules
+    assert (one.difficulty, one.missed) == (again.difficulty, again.missed)
+    draw = random.Random(0)
+    rules = [_draw_rules(draw) for _ in range(4000)]
+    opened = {str(game) for game, _ in rules if game.name == "shut-the-box"}
+    assert len(opened) > 2500
+    assert {objective for _, objective in rules} == {"score", "shut", *(f"at-most:{points}" for points in range(1, 7))}
+    with pytest.raises(ValueError, match="seed must be"):
+        draw_task(-1)
