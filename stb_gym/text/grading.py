@@ -98,7 +98,7 @@ def grade_actions(solution: Solution, actions: Iterable[tuple[int, int | None]],
     )
 
 
-def _least_regret(evaluation: Evaluation, is_free: NDArray[np.bool_]) -> float:
+def _least_regret(evaluation: Evaluation, is_free: BoolArray) -> float:
     """Return the regret of a policy whose choices at the states `is_free` [S] become the best ones."""
     solution, tables = evaluation.optimum, evaluation.tables
     final = solution.objective.utilities(tables.final_score).astype(float)
