@@ -32,6 +32,8 @@ SLOW_TO_IMPORT = [  # they import torch or matplotlib
     for name in (
         "benchmarks/test_benchmarks.py",
         "check/test_gradients.py",
+        "check/test_groups.py",
+        "check/test_ladder.py",
         "check/test_losses.py",
         "check/test_updates.py",
         "check/zoo/test_zoo.py",

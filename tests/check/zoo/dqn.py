@@ -10,12 +10,12 @@ from torch import nn
 from stb_gym import check
 from tests.check.zoo.ppo import Seat, mask_of, perceptron, settings
 
-LENGTH = 1500  # steps of a collection; fewer do not show how often actions are explored
+LENGTH = 5000  # steps of a collection; fewer do not show how often actions are explored
 DECAY, FINAL = 100, 0.05  # the schedule of epsilon: steps until the final value
 
 
 class DQN:
-    capacity = 2000
+    capacity = 6000
     num_steps = 1
     interval = 1  # updates between two of the target network
     alpha = 0.6  # exponent of priorities
