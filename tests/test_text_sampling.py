@@ -63,7 +63,7 @@ def test_sampled_turns_ask_each_question_once_and_cover_the_exact_regret():
     exact = evaluate(rules, strategy(rules, "lowest-first")).regret
     assert abs(grade.regret - exact) < 4 * grade.standard_error < exact / 10
     assert np.mean(grade.interval) == pytest.approx(grade.regret)
-    assert grade.summary()["regret"] == pytest.approx(np.mean(grade.regrets))
+    assert grade.summary()["regret"] == pytest.approx(np.mean(grade.lost))
     assert (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass, grade.unanswered) == (0, 0, 0, [])
 
 
@@ -72,7 +72,7 @@ def test_sampled_turns_ask_each_question_once_and_cover_the_exact_regret():
 def test_the_interval_covers_the_exact_regret_as_often_as_it_says(name):
     env, model = env_and_model(ShutTheBox(), name)
     exact = evaluate(env.text.game, strategy(env.text.game, name)).regret
-    groups = sample_turns(env, model, turns=20_000).regrets.reshape(100, 200)
+    groups = sample_turns(env, model, turns=20_000).lost.reshape(100, 200)
     error = groups.std(axis=1, ddof=1) / np.sqrt(200)
     assert 0.87 < (abs(groups.mean(axis=1) - exact) <= 1.96 * error).mean() < 0.99
 

@@ -23,6 +23,7 @@ from training.results import read_numbers, save_results
 from training.run import train
 
 LOCK_SECONDS = 60.0  # until the process of a lost machine has ended
+MOST_KILLS = 9  # of a run on a cluster, after which it is not tried again
 GLANCE_SECONDS = 1.0  # between two looks at the progress of runs
 Call = tuple[Any, ...]  # the arguments of a call
 
@@ -195,20 +196,23 @@ def _on_ray(
     try:
         on_cpu = int(device == "cpu")
         remote: Any = ray.remote(max_retries=0, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_attempt)
-        queue = deque(calls)
-        waiting: dict[Any, Call] = {}
+        queue = deque((call, 0) for call in calls)  # with how often its process was killed
+        waiting: dict[Any, tuple[Call, int]] = {}
         while queue or waiting:
             slots = ray.cluster_resources().get("CPU" if on_cpu else "GPU", 1)
             while queue and len(waiting) < slots:
-                call = queue.popleft()
-                waiting[remote.remote(function, call)] = call
+                call, kills = queue.popleft()
+                waiting[remote.remote(function, call)] = call, kills
             ended, _ = ray.wait(list(waiting), timeout=GLANCE_SECONDS)  # nodes may join before one ends
             for done in ended:
-                call = waiting.pop(done)
+                call, kills = waiting.pop(done)
                 try:
                     yield ray.get(done)
                 except (ray.exceptions.NodeDiedError, ray.exceptions.WorkerCrashedError):
-                    queue.appendleft(call)  # so that a killed run continues before others begin
+                    if kills == MOST_KILLS:
+                        yield call, None, f"its process was killed {kills + 1} times"
+                    else:
+                        queue.appendleft((call, kills + 1))  # so that a killed run continues before others begin
                 except ray.exceptions.RayError as error:  # such as a module that a node does not have
                     yield call, None, reason(getattr(error, "cause", error))
     finally:

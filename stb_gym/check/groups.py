@@ -96,6 +96,7 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
     direction = Case("direction of the mean gradient", 1 - cosine, TOLERANCE, f"cosine {cosine:.4g}")
     cases.append(replace(direction, error=0.0, skipped="scaled=True") if scaled else direction)
     likely = {
+        "all advantages are 0: each return is subtracted from itself": scale == 0,
         "advantages are not finite: a group of equal returns is divided by 0": not np.isfinite(found).all(),
         "the place of an answer matters: another answer is its baseline, or answers are left out": not cases[1].passed,
         "no baseline is subtracted": np.allclose(found, returns),

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice
-from stb_gym.envs.table_stepper import TableStepper, table_stepper
+from stb_gym.envs.table_stepper import LARGEST_DENSE_TABLE, TableStepper, table_stepper
 from stb_gym.games import Game, throw_faces
 from stb_gym.layers import spaces_of
 from stb_gym.tracking import ProgressBar
@@ -34,6 +34,10 @@ def _unary(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
 
 
 def _index(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
+    if len(states) ** 2 > LARGEST_DENSE_TABLE:
+        raise ValueError(
+            f"{stepper.game} has {len(states):,} observations, too many for one bit each: choose another one"
+        )
     return np.eye(len(states), dtype=np.uint8)
 
 
@@ -146,15 +150,15 @@ def representation_for(env: Any, representation: str) -> Representation:
         representation: a key of REPRESENTATIONS.
 
     Raises:
-        ValueError: if there is no such representation, the environment is another one or too large for tables, or a
+        ValueError: if there is no such representation, the environment is another one or too large for it, or a
             wrapper changes its observations already.
     """
     check_choice("representation", representation, list(REPRESENTATIONS))
     inside = env.unwrapped
     stepper = getattr(inside, "stepper", None)
-    if not isinstance(stepper, TableStepper):
-        raise ValueError("RepresentObservation needs an environment of stb_gym whose game fits into tables")
     own, shown = (spaces_of(layer)[0] for layer in (inside, env))
+    if not isinstance(stepper, TableStepper) or own.shape != stepper.observation.shape[1:]:
+        raise ValueError("RepresentObservation needs an environment of turns whose game fits into tables")
     if not isinstance(shown, gym.spaces.Box) or shown.shape != own.shape or (shown.high != own.high).any():
         raise ValueError(NOT_INSIDE)
     return _representation_of(stepper.game, representation)
@@ -182,7 +186,8 @@ class RepresentObservation(gym.ObservationWrapper[NDArray[Any], np.int64, NDArra
         representation: one of these names.
 
     Raises:
-        ValueError: if there is no such representation, or the environment is another one or too large for tables.
+        ValueError: if there is no such representation, the environment is another one or too large for it, or a
+            wrapper changes its observations already.
         ImportError: if pictures need Pillow and it is not installed.
 
     Example:

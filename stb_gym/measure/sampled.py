@@ -16,8 +16,34 @@ NORMAL_95 = 1.96  # standard errors to either side of a mean
 TINY = float(np.finfo(np.float64).tiny)
 
 
+class MeanLoss:
+    """The mean of the losses of sampled turns.
+
+    Attributes:
+        lost: [T] the sum of the losses of each turn, in the objective's unit.
+    """
+
+    lost: FloatArray
+
+    @cached_property
+    def regret(self) -> float:
+        """The mean loss of a turn."""
+        return float(self.lost.mean())
+
+    @cached_property
+    def standard_error(self) -> float:
+        """The standard error of the regret: 0 if the turns contain no mistake, though the agent may make rare ones."""
+        return float(self.lost.std(ddof=1) / math.sqrt(len(self.lost)))
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 95 % interval of the regret: 1.96 standard errors to either side, cut at 0."""
+        width = NORMAL_95 * self.standard_error
+        return max(self.regret - width, 0.0), self.regret + width
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class SampledEvaluation(Measured):
+class SampledEvaluation(MeanLoss, Measured):
     """An agent measured against perfect play by T turns with V choices; values are in the objective's unit.
 
     By the performance difference lemma (`solver.evaluation`), the regret is the expected sum of the losses of a turn's
@@ -66,22 +92,6 @@ class SampledEvaluation(Measured):
     def lost(self) -> FloatArray:
         """[T] the sum of the losses of each turn."""
         return np.asarray(np.bincount(self.turn, self.loss, self.turns), np.float64)
-
-    @cached_property
-    def regret(self) -> float:
-        """The mean loss of a turn."""
-        return float(self.lost.mean())
-
-    @cached_property
-    def standard_error(self) -> float:
-        """The standard error of the regret: 0 if the turns contain no mistake, though the agent may make rare ones."""
-        return float(self.lost.std(ddof=1) / math.sqrt(self.turns))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the regret: 1.96 standard errors to either side, cut at 0."""
-        width = NORMAL_95 * self.standard_error
-        return max(self.regret - width, 0.0), self.regret + width
 
     @property
     def value(self) -> float:  # type: ignore[override]

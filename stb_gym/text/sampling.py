@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_integer
-from stb_gym.measure.sampled import NORMAL_95
+from stb_gym.measure.sampled import MeanLoss
 from stb_gym.text.env import TextEnv
 from stb_gym.text.game import Decision
 from stb_gym.tracking import tracked
@@ -23,13 +23,13 @@ MOST_TURNS = 10**6
 
 
 @dataclass(frozen=True)
-class SampledGrade:
+class SampledGrade(MeanLoss):
     """A model measured by T turns that it played. The losses of its answers are exact, the dice are sampled.
 
     The masses are the shares of turns that ended so, each with the worst score.
 
     Attributes:
-        regrets: [T] the sum of the losses of each turn, in the objective's unit.
+        lost: [T] the sum of the losses of each turn, in the objective's unit.
         illegal_mass: by an action that is not legal.
         unparsable_mass: by an answer that names no action, or several.
         missing_mass: by a question without an answer.
@@ -37,28 +37,12 @@ class SampledGrade:
         unanswered: those without an answer, as `TextGame.questions` yields them.
     """
 
-    regrets: NDArray[np.float64]
+    lost: FloatArray
     illegal_mass: float
     unparsable_mass: float
     missing_mass: float
     questions: int
     unanswered: list[dict[str, str]]
-
-    @property
-    def regret(self) -> float:
-        """The mean of the turns' regrets: an unbiased estimate of what the model loses against perfect play."""
-        return float(self.regrets.mean())
-
-    @property
-    def standard_error(self) -> float:
-        """The standard error of the regret."""
-        return float(self.regrets.std(ddof=1) / np.sqrt(len(self.regrets)))
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % interval of the regret: 1.96 standard errors to either side, cut at 0."""
-        width = NORMAL_95 * self.standard_error
-        return max(self.regret - width, 0.0), self.regret + width
 
     def summary(self) -> dict[str, Any]:
         """Return the numbers by name, ready for JSON."""
@@ -66,7 +50,7 @@ class SampledGrade:
             "regret": self.regret,
             "standard_error": self.standard_error,
             "interval": list(self.interval),
-            "turns": len(self.regrets),
+            "turns": len(self.lost),
             "illegal_mass": self.illegal_mass,
             "unparsable_mass": self.unparsable_mass,
             "missing_mass": self.missing_mass,
@@ -141,7 +125,8 @@ def _play(env: TextEnv, ask: Callable[[Decision], Sequence[str]], turns: int) ->
     draw = random.Random(0)
     asked: set[str] = set()
     unanswered: dict[str, dict[str, str]] = {}
-    regrets, ends = np.zeros(turns), dict.fromkeys(("illegal", "unparsable", "missing"), 0)
+    lost = np.zeros(turns)
+    ends = dict.fromkeys(("illegal", "unparsable", "missing"), 0)
     for turn in tracked(range(turns), "turns played", "turns", turns):
         _, info = env.reset(seed=turn)
         over = False
@@ -158,6 +143,6 @@ def _play(env: TextEnv, ask: Callable[[Decision], Sequence[str]], turns: int) ->
             over = terminated or truncated
         if info["illegal_action"]:
             ends["missing" if not answers else "illegal" if info["action"] >= 0 else "unparsable"] += 1
-        regrets[turn] = info["regret"]
+        lost[turn] = info["regret"]
     masses = {f"{fault}_mass": count / turns for fault, count in ends.items()}
-    return SampledGrade(regrets, **masses, questions=len(asked), unanswered=[*unanswered.values()])
+    return SampledGrade(lost, **masses, questions=len(asked), unanswered=[*unanswered.values()])

@@ -37,6 +37,7 @@ FAULTS = {
     "no baseline is subtracted": lambda groups: groups.returns,
     "baseline is that of other groups": lambda groups: groups.returns - groups.returns.mean(),
     "the place of an answer matters": by_group(lambda returns: returns - returns[:, :1]),
+    "all advantages are 0": lambda groups: 0 * groups.returns,
     "the sign is wrong": by_group(lambda returns: -centred(returns)),
     "divisor depends on the answer's own return": grpo,
     "a group of equal returns is divided by 0": partial(grpo, epsilon=0.0),

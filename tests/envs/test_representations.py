@@ -117,8 +117,10 @@ def test_copies_and_pickles_step_alike():
     ("make", "message"),
     [
         (lambda: RepresentObservation(gym.make("stb_gym/Threes-v0"), "indices"), "unknown representation 'indices'"),
-        (lambda: RepresentObservation(gym.make("CartPole-v1"), "index"), "an environment of stb_gym"),
+        (lambda: RepresentObservation(gym.make("CartPole-v1"), "index"), "an environment of turns"),
         (lambda: RepresentObservation(gym.make("stb_gym/ShutTheBox300-v0"), "index"), "fits into tables"),
+        (lambda: RepresentObservation(gym.make("stb_gym/ThreesRound-v0"), "unary"), "an environment of turns"),
+        (lambda: RepresentObservation(gym.make("stb_gym/ShutTheBox12-v0"), "index"), "too many for one bit each"),
         (lambda: VectorRepresentObservation(gym.make_vec("stb_gym/ThreesMasked-v0", 2), "index"), "inside"),
         (
             lambda: RepresentObservation(RepresentObservation(gym.make("stb_gym/Threes-v0"), "unary"), "hash"),

@@ -82,6 +82,18 @@ def test_a_killed_call_is_repeated_before_others_begin(cluster, tmp_path):
     assert log.read_text().split() == ["0", "0", "1", "2", "3"]
 
 
+def test_a_call_that_always_kills_its_process_ends_and_others_continue(cluster, tmp_path, monkeypatch):
+    monkeypatch.setattr("training.study.MOST_KILLS", 1)
+
+    def begin(number):
+        if number == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    ended = in_parallel(begin, [(number,) for number in range(2)], 1, [cluster[0].address])
+    assert sorted(ended) == [((0,), None, "its process was killed 2 times"), ((1,), 1, "")]
+
+
 def test_a_run_that_fails_is_named_with_its_reason_and_others_continue(cluster, tmp_path):
     started, _ = cluster
     runs = {

@@ -9,7 +9,6 @@ import json
 import math
 import random
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,9 @@ from stb_gym.files import write_text
 from stb_gym.solver import UniformRandom, compile_game, solve_tables
 from stb_gym.tracking import tracked
 from training.commands import run_command
-from training.experiments.hardness import AGENTS, BUDGET, KEY, NUMBERS
+from training.experiments.hardness import AGENTS, BUDGET, KEY, NUMBERS, trained
 from training.results import TrainingTask
 from training.study import fill_table
-from training.suite import sweep
-from training.suite.learners import TRACKS_OF_LEARNERS
 from training.suite.tasks import BOX, DICE, grid
 
 Choices = dict[str, list[Any]]
@@ -194,13 +191,8 @@ def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/famili
 
 
 def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
-    """Train and measure a learner; return its regret, that as a share of random play's, and the seconds."""
-    task = TrainingTask(*json.loads(name))
-    began = time.process_time()
-    policy = sweep.train({name: task}, TRACKS_OF_LEARNERS[agent], agent, name, budget, seed)
-    seconds = time.process_time() - began
-    found = solve_tables(task.game, task.objective).evaluate(policy, "end")
-    return [found.regret, 1 - found.normalised_score, seconds]
+    """Train a learner on a task by its name in FILE; see `training.experiments.hardness.trained`."""
+    return trained(TrainingTask(*json.loads(name)), agent, budget, seed)
 
 
 if __name__ == "__main__":

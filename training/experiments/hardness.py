@@ -87,10 +87,14 @@ def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/hardne
 
 
 def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
+    """Train a learner on a task of TASKS; see `trained`."""
+    return trained(TASKS[name], agent, budget, seed)
+
+
+def trained(task: TrainingTask, agent: str, budget: str, seed: int) -> list[float]:
     """Train and measure a learner; return its regret, that as a share of random play's, and the seconds."""
-    task = TASKS[name]
     began = time.process_time()
-    policy = sweep.train(TASKS, TRACKS_OF_LEARNERS[agent], agent, name, budget, seed)
+    policy = sweep.train({"task": task}, TRACKS_OF_LEARNERS[agent], agent, "task", budget, seed)
     seconds = time.process_time() - began
     found = solve(task.game, task.objective).evaluate(policy, "end")
     return [found.regret, 1 - found.normalised_score, seconds]

@@ -2,7 +2,7 @@
 
 The game, its values and the settings stay the same; only the observation differs, see
 `stb_gym.envs.RepresentObservation`. Regrets and their parts are added to a .csv.gz file as trainings end; the same
-command continues. `python -m docs.results` writes them as a table and draws them.
+command continues.
 """
 
 import sys
