@@ -35,6 +35,7 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
+    Critic,
     Exploration,
     Float32Array,
     Learner,
@@ -215,6 +216,11 @@ class Afterstates(Learner):
         parts = self._tensor(afterstates[rows]).split(AT_ONCE)  # type: ignore[no-untyped-call]
         values = torch.cat([self._network(part)[:, 0] for part in parts]).numpy(force=True)
         return values[inverse] * np.float32(self._scale)
+
+    @property
+    def critic(self) -> Critic:
+        """See `Learner`."""
+        return lambda observations: self._look(observations).value
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""

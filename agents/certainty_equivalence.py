@@ -16,7 +16,7 @@ import numpy as np
 from pydantic import PositiveInt
 from pydantic.dataclasses import dataclass
 
-from agents.common import Array, BoolArray, Exploration, State
+from agents.common import Array, BoolArray, Critic, Exploration, State
 from agents.tabular import TabularLearner
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TurnVectorEnv
@@ -88,8 +88,14 @@ class CertaintyEquivalence(TabularLearner):
             state_values[tables.decisions] = tables.reduce(np.maximum, after)
             afterstate_values = np.bincount(tables.state_origin, probability * state_values)
             after = tables.after_pairs(afterstate_values)
+        self._state_values = state_values
         self._greedy = tables.greedy(after)
         self.figures = {"estimated_value": float(afterstate_values[tables.start])}
+
+    @property
+    def critic(self) -> Critic:
+        """See `Learner`."""
+        return lambda observations: self._state_values[self._tables.find_states(observations)]
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""

@@ -25,6 +25,7 @@ Share = Annotated[float, Field(ge=0, le=1)]
 Exploration = Annotated[float, Field(ge=0, lt=1)]  # probability of a random action
 State = dict[str, Any]
 Callback = Callable[[], None]
+Critic = Callable[[Array], Any]  # from observations [B, ...] to values of states [B] or of actions [B, A]
 
 
 class Stored:
@@ -154,6 +155,11 @@ class Learner(Stored, ABC):
     def player(self) -> Any:
         """What a `RegretMeter` measures: a function of observations and masks, or a model with `predict`."""
         return self.act
+
+    @property
+    def critic(self) -> Critic | None:
+        """The values that it has learned, of the policy it plays or of the best one; None if it learns none."""
+        return None
 
     @abstractmethod
     def act(self, observations: Array, masks: BoolArray) -> IntArray:

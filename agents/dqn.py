@@ -28,6 +28,7 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
+    Critic,
     Float32Array,
     Learner,
     Share,
@@ -234,6 +235,11 @@ class DQN(Learner):
         if self._updates % settings.target_period == 0:
             self._target_network.load_state_dict(self._network.state_dict())
         self.figures = {"loss": loss.item()}
+
+    @property
+    def critic(self) -> Critic:
+        """See `Learner`."""
+        return self._q_values
 
     def _q_values(self, observations: Array) -> torch.Tensor:
         return self._network(self._tensor(observations))

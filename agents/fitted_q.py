@@ -42,6 +42,7 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
+    Critic,
     Exploration,
     Float32Array,
     FloatArray,
@@ -334,6 +335,11 @@ class FittedQ(Learner):
     def _q(self, observations: Array) -> Float32Array:
         """Return [B, A] the values of actions, divided by the scale."""
         return self._network(self._tensor(observations)).numpy(force=True)
+
+    @property
+    def critic(self) -> Critic:
+        """See `Learner`."""
+        return lambda observations: self._q(observations) * self._scale
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""

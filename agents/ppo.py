@@ -28,6 +28,7 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
+    Critic,
     Float32Array,
     Learner,
     Share,
@@ -253,6 +254,16 @@ class PPO(Learner):
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
         return self._logits(self._tensor(observations), self._tensor(masks)).argmax(dim=1).numpy(force=True)
+
+    @torch.no_grad()
+    def probabilities(self, observations: Array, masks: BoolArray) -> Float32Array:
+        """Return [B, A] the probabilities with which it plays while it learns."""
+        return self._logits(self._tensor(observations), self._tensor(masks)).softmax(dim=1).numpy(force=True)
+
+    @property
+    def critic(self) -> Critic:
+        """See `Learner`."""
+        return self._values
 
     @torch.no_grad()
     def _values(self, observations: Array) -> Float32Array:

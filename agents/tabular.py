@@ -15,6 +15,7 @@ from agents.common import (
     Array,
     BoolArray,
     Callback,
+    Critic,
     Exploration,
     Learner,
 )
@@ -145,6 +146,11 @@ class QLearning(TabularLearner):
         if len(updated):
             self.figures = {"step_size": step_size.mean().item()}
 
+    @property
+    def critic(self) -> Critic | None:
+        """See `Learner`."""
+        return lambda observations: self._table[self._entries[self._tables.find_states(observations)]].max(axis=1)
+
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`."""
         states = self._tables.find_states(observations)
@@ -189,6 +195,10 @@ class MonteCarlo(QLearning):
         # The entries of the running turns: a column for each environment and a row for each of its steps so far.
         self._visited = np.zeros((envs.transitions.longest, envs.num_envs), np.int64)
         self._length = np.zeros(envs.num_envs, np.int64)
+
+    @property
+    def critic(self) -> None:
+        """None, as its values are those of random play."""
 
     def _step(self) -> None:
         states = self._envs.states

@@ -128,6 +128,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
         "high": ("to", rounded),
         "coverage": ("it covers with", ".0%"),
         "agreement_by_visits": ("moves optimal", ".2%"),
+        "value_error": (f"value error ({task.objective.unit})", rounded),
         "illegal_mass": ("illegal ends", ".2%"),
         "exploitability": ("exploitability", rounded),
         "seeds": ("seeds", "d"),

@@ -29,12 +29,15 @@ import torch
 from filelock import FileLock, Timeout
 
 from agents.common import Learner
+from agents.custom import AgentLearner
+from agents.ppo import PPO
 from agents.presets import Config
 from agents.self_play import SelfPlay
 from stb_gym import Game, RegretMeter, save_policy
 from stb_gym.checks import check_integer
 from stb_gym.files import read_bytes, read_json, read_sealed, reading, write_bytes, write_json, write_sealed, write_text
 from stb_gym.measure import load_policies, save_policies
+from stb_gym.measure.critics import errors_of_critic
 from stb_gym.solver import Measured, Policy
 from training.logs import logging_to
 
@@ -42,9 +45,10 @@ FORMAT = 2  # of a folder; the first versions wrote no number
 FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json", "checkpoint.pt")
 ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
 TURNS = 10_000  # played in a sampled measurement
-IN_CURVE = {  # columns that are numbers of the greedy policy, and their values where a measurement has none
+IN_CURVE = {  # columns of what was learned for single turns, and their values where a measurement has none
     "regret": math.nan, "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan,
     "shut_probability": math.nan, "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
+    "value_error": math.nan,
 }  # fmt: skip
 
 
@@ -54,10 +58,13 @@ class Measurement(NamedTuple):
     Attributes:
         greedy: the evaluation of its greedy policy.
         policy: [S] the greedy policy, or None if the measurement is sampled.
+        value_error: the root mean square error of the values that it has learned, see `CriticErrors`; None if it has
+            learned none, or the measurement is sampled.
     """
 
     greedy: Measured
-    policy: Policy | None
+    policy: Policy | None = None
+    value_error: float | None = None
 
 
 def measure(config: Config, learner: Learner, turns: int | None = None) -> Measurement:
@@ -74,8 +81,12 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     meter = _meter(config.game(), config.objective)
     if turns is None and meter.is_exact:
         policy = meter.policy(learner.player)
-        return Measurement(meter.solution.evaluate(policy, ILLEGAL), policy)
-    return Measurement(meter.sample(learner.player, TURNS if turns is None else turns, config.seed), None)
+        greedy = meter.solution.evaluate(policy, ILLEGAL)
+        model = learner.agent if isinstance(learner, AgentLearner) else None
+        plays = meter(learner.probabilities) if isinstance(learner, PPO) else greedy
+        errors = errors_of_critic(meter, model, None, plays, learner.critic)
+        return Measurement(greedy, policy, None if errors is None else errors.root_mean_square)
+    return Measurement(meter.sample(learner.player, TURNS if turns is None else turns, config.seed))
 
 
 def train_and_measure(config: Config) -> Measurement:
@@ -347,12 +358,12 @@ class _Training:
     def _measure_turn(self) -> dict[str, Any]:
         """Measure the greedy policy of single turns and return its summary; save the policy if it is exact."""
         config, folder = self.config, self.folder
-        greedy, policy = measure(config, self.learner)
+        greedy, policy, value_error = measure(config, self.learner)
         if policy is not None:
             self.policies[self.learner.num_steps] = policy
             save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
             save_policies(folder / "policies.npz", config.game(), self.policies)
-        return greedy.summary()
+        return greedy.summary() | ({} if value_error is None else {"value_error": value_error})
 
 
 def _content_of(state: Mapping[str, Any]) -> bytes:

@@ -16,7 +16,7 @@ EQUAL = 1e-9  # share of random play's regret below which an advantage counts as
 
 @dataclass(frozen=True)
 class CriticErrors:
-    """The errors of a critic against the exact values of the policy that it criticises, in the unit of rewards.
+    """The errors of a critic against the exact values of the policy that it criticises, in the objective's unit.
 
     Attributes:
         bias: the mean error, weighted by the visits of the policy.
@@ -35,7 +35,7 @@ def errors_of_critic(
 ) -> CriticErrors | None:
     """Return the errors of a given critic, or of the critic of a model; None without one.
 
-    It is also None if the rewards from which the critic learns are not a multiple of the utility. The errors are
+    It is also None if the rewards from which the critic learns are not a multiple of the utility, or are all 0. The errors are
     against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
     """
     scale = meter.view.reward_scale
@@ -43,7 +43,7 @@ def errors_of_critic(
         critic = network.critic
         found = meter(agent, False, masked) if network.reveals_probabilities else found
         scale = meter.view.learned_scale(agent)
-    if critic is None or scale is None:
+    if critic is None or not scale:
         return None
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
@@ -64,7 +64,7 @@ def errors_of_critic(
         of_states[at] = estimate.ravel()
         of_afterstates = np.add.reduceat(of_states * tables.state_probability, tables.state_start[:-1])
         estimated = tables.after_pairs(of_afterstates) - tables.at_pairs(of_states)
-    errors = of_states[at] - scale * at_states[at]
+    errors = of_states[at] / scale - at_states[at]
     visits = found.visits[at] / found.visits[at].sum()
     is_known = abs(exact) > EQUAL * abs(found.optimum.value - found.random_value)
     weights = tables.at_pairs(found.visits) * tables.uniform * is_known

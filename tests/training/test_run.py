@@ -23,7 +23,10 @@ from tests.training.conftest import small
 from training import run as running
 from training.run import Run, clear, measure, train, train_and_measure
 
-COLUMNS = "steps seconds regret value agreement agreement_by_visits shut_probability illegal_mass turns standard_error"
+COLUMNS = (
+    "steps seconds regret value agreement agreement_by_visits shut_probability illegal_mass turns standard_error "
+    "value_error"
+)
 
 
 def stop_at(measurement):
@@ -71,10 +74,39 @@ def test_the_files_of_a_run_agree_with_each_other(finished):
     )
     policy = load_policy(finished, game)
     np.testing.assert_array_equal(policies[last["steps"]], policy)
-    assert result["greedy"] == evaluate(game, policy).summary()
-    assert (result["finished"], result["steps"]) == (True, last["steps"])
     again = measure(run.config, run.learner())
-    assert again.greedy.regret == last["regret"]
+    assert result["greedy"] == evaluate(game, policy).summary() | {"value_error": again.value_error}
+    assert (result["finished"], result["steps"]) == (True, last["steps"])
+    assert (again.greedy.regret, again.value_error) == (last["regret"], last["value_error"])
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "share"),
+    [
+        ("certainty-equivalence", 0.1),
+        ("q-learning", 0.3),
+        ("tabular-afterstates", 0.3),
+        ("afterstates", 0.5),
+        ("fitted-q", 0.5),
+        ("ppo", 0.9),
+        ("dqn", 0.9),
+        pytest.param("sb3-maskable-ppo", 0.3, marks=pytest.mark.nightly),
+        pytest.param("sb3-maskable-ppo-tuned", 0.5, marks=pytest.mark.nightly),
+    ],
+)
+def test_values_that_were_learned_are_better_than_zeros(algorithm, share):
+    config = small(algorithm, steps=3000)
+    learner = config.make_learner(config.make_envs())
+    learner.learn(config.steps)
+    found = measure(config, learner)
+    _, by_state = found.greedy.utilities
+    visits = found.greedy.visits
+    assert found.value_error < share * np.sqrt(visits @ by_state**2 / visits.sum())
+
+
+def test_values_of_random_play_are_not_those_of_the_policy():
+    config = small("monte-carlo")
+    assert measure(config, config.make_learner(config.make_envs())).value_error is None
 
 
 @pytest.mark.parametrize("measurements", [1, 5, 1000])
