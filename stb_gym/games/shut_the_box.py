@@ -258,7 +258,7 @@ class ShutTheBox(Game):
         legal = {}
         for taken, first_action, may_be_first in self.masked_moves[dice, roll]:
             if board & taken == taken and (may_be_first or not is_first):
-                left = board & ~taken
+                left = board ^ taken
                 for next_dice in self.throws_at(left) or (0,):
                     legal[first_action + (next_dice in all_dice)] = (left, next_dice)
         if is_first and not legal:

@@ -9,7 +9,7 @@ first, is backward induction:
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby, islice
+from itertools import chain, groupby, islice
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -297,8 +297,12 @@ def compile_game(game: Game) -> TurnTables:
     afterstates = sorted(moves_of, key=lambda afterstate: (level_of[afterstate], afterstate[1], afterstate[0]))
     index = {afterstate: number for number, afterstate in enumerate(afterstates)}
     progress, dice = np.array(afterstates, np.int64).T
-    at_states = [sorted(moves.items()) for afterstate in afterstates for moves in moves_of[afterstate]]
+    at_states = [moves for afterstate in afterstates for moves in moves_of[afterstate]]
     choices = [len(moves) for moves in at_states]
+    pair_state = np.repeat(np.arange(len(choices)), choices)
+    pair_action = np.array([*chain.from_iterable(at_states)], np.int64)
+    pair_afterstate = np.array([index[after] for moves in at_states for after in moves.values()], np.int64)
+    in_order = np.lexsort((pair_action, pair_state))
 
     rolls_at = [len(moves_of[afterstate]) for afterstate in afterstates]
     state_start = np.append(0, np.cumsum(rolls_at))
@@ -328,9 +332,9 @@ def compile_game(game: Game) -> TurnTables:
         state_origin=np.repeat(np.arange(len(afterstates)), rolls_at),
         state_probability=np.concatenate([chances[number] for number in dice.tolist()]),
         pair_start=pair_start,
-        pair_state=np.repeat(np.arange(len(choices)), choices),
-        pair_action=np.array([action for moves in at_states for action, _ in moves], np.int64),
-        pair_afterstate=np.array([index[after] for moves in at_states for _, after in moves], np.int64),
+        pair_state=pair_state,
+        pair_action=pair_action[in_order],
+        pair_afterstate=pair_afterstate[in_order],
     )
     freeze([value for value in vars(tables).values() if isinstance(value, np.ndarray)])
     return tables
