@@ -35,8 +35,8 @@ def errors_of_critic(
 ) -> CriticErrors | None:
     """Return the errors of a given critic, or of the critic of a model; None without one.
 
-    It is also None if the rewards from which the critic learns are not a multiple of the utility, or are all 0. The errors are
-    against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
+    It is also None if the rewards from which the critic learns are not a multiple of the utility, or are all 0. The
+    errors are against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
     """
     scale = meter.view.reward_scale
     if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
