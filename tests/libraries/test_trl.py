@@ -1,4 +1,4 @@
-"""Test the losses of TRL's GRPO trainer, without a language model: logits of a small game stand in for those of tokens."""
+"""Test the losses of TRL's GRPO trainer, with logits of a small game in the place of those of tokens."""
 
 from types import SimpleNamespace
 from unittest.mock import MagicMock
