@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from PIL import Image
 
+from docs.offline import installable, write_worker
 from stb_gym import ShutTheBox, solve
 from stb_gym.explorer import explorer_page
 from stb_gym.games import GAMES, Game, Variant, entry_of, fits
@@ -89,12 +90,14 @@ def write_pages(site: Path, address: str, below: str) -> None:
     for each in playable():
         board(each).save(site / "play" / f"{each.name}.png", optimize=True)
         draw(each).save(site / "play" / f"{each.name}-link.png", optimize=True)
-        page = linked(each.page, address, each.name, f"play/{each.name}")
+        page = installable(linked(each.page, address, each.name, f"play/{each.name}"), "../")
         (site / "play" / f"{each.name}.html").write_text(page, encoding="utf-8")
     # Made by `python -m training.train LEARNER --task nine-tiles --variant 10m --seeds SEED`, as their names say.
     trainings = [str(folder) for folder in sorted((DOCS / "trainings").iterdir())]
     home = explorer_page(ShutTheBox(), ["random"], trainings).replace("<footer>", f"{below}\n<footer>", 1)
-    (site / "index.html").write_text(linked(home, address, playable()[0].name, "index"), encoding="utf-8")
+    home = installable(linked(home, address, playable()[0].name, "index"), "")
+    (site / "index.html").write_text(home, encoding="utf-8")
+    write_worker(site, home)
 
 
 def linked(page: str, address: str, picture: str, name: str) -> str:
