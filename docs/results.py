@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 import gymnasium as gym
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from scipy import stats
@@ -54,6 +55,8 @@ DRAWN = (  # learners in the picture of the README
     "sb3-maskable-ppo-tuned", "sb3-maskable-ppo", "sb3-ppo", "sb3-dqn",
 )  # fmt: skip
 BUDGET = 1_000_000
+REACHED = (0.1, 0.03)  # regrets
+PEER = "sb3-maskable-ppo-tuned"
 BASELINES = ("random", "fewest-then-biggest", "greedy-step")
 BASELINE_TITLES = {  # names in the README, as the titles of learners
     "greedy-step": "*one greedy step* on the values of random play",
@@ -92,6 +95,24 @@ def table(task: TrainingTask, measurements: pd.DataFrame) -> str:
     rows = pd.Series(cells).unstack(fill_value="").loc[names]
     rows = rows.set_axis("`" + names + "`").rename_axis("agent")
     return frame_table(rows.rename(columns=lambda budget: f"{budget / 1e6:g}M"))
+
+
+def times_table(measurements: pd.DataFrame) -> str:
+    """Return the processor seconds until each regret of REACHED on a task as Markdown, and the ratio to those of PEER.
+
+    They are medians over seeds, with the steps that are fastest for an algorithm; a seed that never comes there counts
+    as infinite.
+    """
+    columns = {}
+    for regret in REACHED:
+        reached = measurements["seconds"].where(measurements["regret"] <= regret, np.inf)
+        first = reached.groupby([measurements["algorithm"], measurements["budget"], measurements["seed"]]).min()
+        fastest = first.groupby(["algorithm", "budget"]).median().groupby("algorithm").min()
+        times = fastest.map(rounded) + " (" + (fastest[PEER] / fastest).map(rounded) + ")"
+        columns[f"until {regret}"] = times.where(fastest < np.inf, "")
+        order = fastest.index[fastest.argsort()]
+    rows = pd.DataFrame(columns).loc[order]
+    return frame_table(rows[(rows != "").any(axis=1)].rename("`{}`".format).rename_axis("agent"))
 
 
 def front_table(task: TrainingTask, measurements: pd.DataFrame) -> str:
@@ -208,6 +229,7 @@ def tables() -> dict[str, str]:
     directions = pd.read_csv(folder / "estimators.csv")
     return {
         **{HEADINGS[name]: table(*of_task) for name, of_task in measured.items()},
+        "Time until a regret": times_table(measured[TASK][1]),
         "How close do agents get?": front_table(*measured[TASK]),
         "The learners": learners_table(),
         "What differs from the textbook, and how much it matters": departures_table(
