@@ -119,8 +119,13 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
     thrown = np.unique(tables.dice).tolist()
     afterstates = list(zip(tables.progress.tolist(), tables.dice.tolist(), strict=True))
     states = tables.pair_state.tolist()
-    pairs = enumerate(tracked(states, "moves described", "moves", len(states)))
-    moves, move = _distinct([tables.describe_move(pair, tables.state_roll(state)) for pair, state in pairs])
+    taken = {}  # the faces of the dice that each move takes, by its text
+    texts = []
+    for pair, state in enumerate(tracked(states, "moves described", "moves", len(states))):
+        roll = tables.state_roll(state)
+        texts.append(tables.describe_move(pair, roll))
+        taken[texts[-1]] = words.dice_taken(int(tables.pair_action[pair]), roll)
+    moves, move = _distinct(texts)
     ends, end = _distinct([_end_in_words(tables, state) for state in np.flatnonzero(tables.choices == 0).tolist()])
     facts = {
         "start": tables.start,
@@ -150,6 +155,7 @@ def game_contents(tables: TurnTables) -> tuple[dict[str, Any], Arrays]:
         ],
         "rolls": {dice: [game.describe_roll(roll) for roll in rolls(game, dice).shown] for dice in thrown},
         "moves": moves,
+        "taken": [taken[text] for text in moves] if any(taken.values()) else None,
         "ends": ends,
         "leads": {"players": PLAYERS, "ties": {ties: TIES[ties] for ties in TIE_RULES}},
     }

@@ -25,6 +25,10 @@ class ThreesWords(Words):
         """Return how many dice are kept."""
         return {"keep": self.game.actions[action]}
 
+    def dice_taken(self, action: int, roll: Roll) -> Sequence[int]:
+        """Return the faces of the dice that are kept."""
+        return roll[: self.game.actions[action]]
+
     def score(self, points: int) -> str:
         """Return a number of points, or the moon."""
         return points_in_words(points)

@@ -50,6 +50,13 @@ class Words:
         """
         return {"move": self.game.actions[action]}
 
+    def dice_taken(self, action: int, roll: Roll) -> Sequence[int]:
+        """Return the faces of the dice that a move takes from a roll, for a board on which dice are picked.
+
+        None are picked by default.
+        """
+        return ()
+
     def score(self, points: int) -> str:
         """Return a number of points in words."""
         return "1 point" if points == 1 else f"{points} points"

@@ -216,7 +216,7 @@ def test_a_newcomer_rolls_and_moves(visitor, name):
         roll_button(page).tap()
     else:
         roll_button(page).click()
-    thrown = page.locator(".felt").get_by_role("img", name=re.compile("^roll ")).get_attribute("aria-label")
+    thrown = page.locator(".felt [aria-label^='roll ']").get_attribute("aria-label").partition(":")[0]
     expect(page.locator("[aria-live=polite] h2")).to_have_text(f"You {thrown.replace('roll', 'rolled')}")
     arrive(page, "seed=")
     visitor.look()
@@ -582,3 +582,33 @@ def test_plus_is_good_and_ticks_are_true(reader):
     assert place_of(end) == pytest.approx(last + tall, abs=0.01)
     assert min(abs(place_of(start) - y) for y in (bars[0][0], sum(bars[0]))) < 0.02
     assert 3 <= len(ticks) <= 8
+
+
+def test_threes_is_played_by_its_dice(visitor):
+    page = visitor.visit("play?seed=3", "threes")
+    roll(page)
+    dice = page.get_by_role("group", name="which dice?").get_by_role("button")
+    expect(dice).to_have_count(5)
+    faces = [int(each.get_attribute("aria-label")[-1]) for each in dice.all()]
+    in_order = sorted(faces, key=lambda face: 0 if face == 3 else face)
+
+    def see_picked(number):
+        pressed = [each.get_attribute("aria-pressed") == "true" for each in dice.all()]
+        picked = sorted((face for face, is_picked in zip(faces, pressed, strict=True) if is_picked), key=in_order.index)
+        assert picked == in_order[:number]
+        expect(moves_of(page)).to_have_count(1 if number else 5)
+
+    dice.nth(faces.index(in_order[2])).click()  # a move that takes it also takes the two lower ones
+    see_picked(3)
+    dice.nth(faces.index(in_order[1])).click()
+    see_picked(1)
+    dice.nth(faces.index(in_order[0])).click()
+    see_picked(0)
+    dice.nth(faces.index(in_order[1])).click()
+    see_picked(2)
+    visitor.look()
+    moves_of(page).click()
+    expect(page.get_by_role("img", name=f"kept: {in_order[0]} {in_order[1]}")).to_be_visible()
+    points = sum(face for face in in_order[:2] if face != 3)
+    expect(page.get_by_role("group", name="points")).to_contain_text(f"{points} point")
+    expect(roll_button(page)).to_be_visible()

@@ -35,6 +35,7 @@ interface Facts {
   parts: Part[];
   rolls: Record<number, string[]>;
   moves: string[];
+  taken: number[][] | null; // the faces of the dice that each move takes, if moves take dice
   ends: string[];
   leads: { players: number; ties: Record<string, string> };
   optimum: Look;
@@ -157,6 +158,11 @@ export function pairsOf(game: Game, state: number): number[] {
 export function stateInWords(game: Game, state: number): string {
   const afterstate = game.stateOrigin[state];
   return `${game.afterstates[afterstate]}, roll ${rollsAt(game, afterstate).words[state - game.stateStart[afterstate]]}`;
+}
+
+// Return the faces of the dice that a move takes.
+export function takenBy(game: Game, pair: number): number[] {
+  return (pair >= 0 && game.taken?.[game.move[pair]]) || [];
 }
 
 export function moveInWords(game: Game, pair: number): string {

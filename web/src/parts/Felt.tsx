@@ -8,6 +8,7 @@ import { rollsAt, type Part, type Position } from "../data/game";
 import { alternatives, changed, everyValue } from "../data/positions";
 import { useSession } from "../session";
 import { Die } from "./Die";
+import type { Keeping } from "./keeping";
 import type { Picking } from "./picking";
 
 export const TUMBLE_MS = 400;
@@ -19,16 +20,19 @@ interface Props {
   change?: (position: Position) => void;
   tumbling?: boolean; // whether the dice are still rolling
   picking?: Picking | null; // makes the entries of a list, such as the open tiles, buttons that pick a move
+  keeping?: Keeping | null; // makes the dice buttons that pick a move
+  kept?: number[]; // the faces of the dice that earlier moves took
   children?: ComponentChildren; // more buttons below the dice
 }
 
-export function Felt({ position, faces, tumbling, change, picking, children }: Props) {
+export function Felt({ position, faces, tumbling, change, picking, keeping, kept = [], children }: Props) {
   const { game } = useSession();
   const toAfterstate = (afterstate: number | null) => {
     if (afterstate !== null) change!({ afterstate, roll: null });
   };
   return (
     <div class="felt">
+      {game.taken && <Tray kept={kept} />}
       {game.parts.map((part) =>
         part.listed ? (
           <Tiles part={part} afterstate={position.afterstate} toAfterstate={change && toAfterstate} picking={picking} />
@@ -42,9 +46,21 @@ export function Felt({ position, faces, tumbling, change, picking, children }: P
         </p>
       )}
       {!game.over[position.afterstate] && (
-        <Dice position={position} faces={faces} tumbling={tumbling} change={change} />
+        <Dice position={position} faces={faces} tumbling={tumbling} change={change} keeping={keeping} />
       )}
       {children && <div class="buttons">{children}</div>}
+    </div>
+  );
+}
+
+// The dice that earlier moves of the turn took.
+function Tray({ kept }: { kept: number[] }) {
+  if (!kept.length) return null;
+  return (
+    <div class="tray" role="img" aria-label={`kept: ${kept.join(" ")}`}>
+      {kept.map((face) => (
+        <Die face={face} />
+      ))}
     </div>
   );
 }
@@ -136,7 +152,7 @@ function Amount({ part, afterstate, toAfterstate }: PartProps) {
   );
 }
 
-function Dice({ position: { afterstate, roll }, faces, tumbling, change }: Props) {
+function Dice({ position: { afterstate, roll }, faces, tumbling, change, keeping }: Props) {
   const { game } = useSession();
   const random = useSignal<number[]>([]);
   useEffect(() => {
@@ -154,6 +170,21 @@ function Dice({ position: { afterstate, roll }, faces, tumbling, change }: Props
     return { afterstate, roll: rollOf(game, afterstate, after) };
   };
   const says = (index: number) => (shown ? `die ${index + 1} shows ${shown[index]}` : `die ${index + 1}, not thrown`);
+  if (keeping && shown) {
+    return (
+      <div class="dice" role="group" aria-label={`roll ${rollsAt(game, afterstate).words[roll!]}: which dice?`}>
+        {indices.map((index) => (
+          <button
+            aria-label={says(index)}
+            aria-pressed={keeping.picked.includes(index)}
+            onClick={() => keeping.pick(index)}
+          >
+            <Die face={shown[index]} />
+          </button>
+        ))}
+      </div>
+    );
+  }
   if (!change) {
     return (
       <div

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
-import { moveInWords, rollsAt, type Game, type Position } from "../data/game";
+import { moveInWords, rollsAt, takenBy, type Game, type Position } from "../data/game";
 import { Felt, TUMBLE_MS } from "../parts/Felt";
 import { still } from "../parts/screen";
 import { useSession } from "../session";
@@ -56,7 +56,12 @@ export function Film({ title, turn, frame, note, buttons, children }: FilmProps)
   return (
     <div class="columns">
       <section class="side" aria-label="the board">
-        <Felt position={position} faces={position.roll === null ? undefined : step?.faces} tumbling={tumbling}>
+        <Felt
+          position={position}
+          faces={position.roll === null ? undefined : step?.faces}
+          tumbling={tumbling}
+          kept={steps.slice(0, made ? index + 1 : index).flatMap(({ pair }) => takenBy(game, pair))}
+        >
           {buttons}
         </Felt>
       </section>

@@ -3,13 +3,14 @@
 import { signal, useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { address, go, type Words } from "../address";
-import { pairsOf, moveInWords, type Game } from "../data/game";
+import { pairsOf, moveInWords, takenBy, type Game } from "../data/game";
 import { everyValue } from "../data/positions";
 import { goalToWords, inWords, lossShown, perfectIndex } from "../exact/goals";
 import { Felt, TUMBLE_MS } from "../parts/Felt";
 import { useLostFocus } from "../parts/focus";
 import { GoalPicker } from "../parts/GoalPicker";
 import { MoveButtons } from "../parts/MoveButtons";
+import { useKeeping } from "../parts/keeping";
 import { usePicking } from "../parts/picking";
 import { Quiz } from "../parts/Quiz";
 import { still } from "../parts/screen";
@@ -145,6 +146,7 @@ export function Play() {
   const asleep = mine.waiting === "throw" ? "Roll the dice first." : "The turn is over.";
   const tiles = game.parts.filter(({ listed }) => listed).flatMap(everyValue);
   const picking = usePicking(mine.end, choosing ? last!.state : null, asleep, take);
+  const keeping = useKeeping(choosing ? last!.state : null, last?.faces ?? []);
   const rollButton = useLostFocus<HTMLButtonElement>(mayRoll && here);
 
   const notice = chosen.length < asked.played.length && (
@@ -191,7 +193,7 @@ export function Play() {
     );
   }
   const unplayed = last === undefined;
-  const moveButtons = choosing ? (picking?.meant ?? pairsOf(game, last!.state)) : [];
+  const moveButtons = choosing ? ((picking ?? keeping)?.meant ?? pairsOf(game, last!.state)) : [];
   const onTable = last !== undefined && mine.end === last.afterstate; // whether no move followed the last throw
   const position = { afterstate: mine.end, roll: onTable ? last.state - game.stateStart[last.afterstate] : null };
   const perfect = over && game.scoreIndex[mine.end] <= perfectIndex(game);
@@ -203,6 +205,8 @@ export function Play() {
           faces={onTable ? last.faces : faces.value}
           tumbling={tumbling.value}
           picking={picking}
+          keeping={keeping}
+          kept={mine.steps.flatMap(({ pair }) => takenBy(game, pair))}
         >
           {mayRoll && (
             <button class="roll" ref={rollButton} aria-disabled={tumbling.value} onClick={roll}>
@@ -230,7 +234,7 @@ export function Play() {
         )}
         {coach === "during" && <Comment events={events} played={played} />}
         {own && mine.waiting === "throw" && <OwnDice dice={game.dice[mine.end]} entered={faces.value} enter={enter} />}
-        {choosing && <MoveButtons state={last!.state} meant={picking?.meant} take={take} />}
+        {choosing && <MoveButtons state={last!.state} meant={moveButtons} take={take} />}
         {choosing && hinted.value === here && (
           <p aria-live="polite">
             Hint: <b>{moveInWords(game, solved.perfect.pairs![last!.state])}</b> is best.
