@@ -612,3 +612,24 @@ def test_threes_is_played_by_its_dice(visitor):
     points = sum(face for face in in_order[:2] if face != 3)
     expect(page.get_by_role("group", name="points")).to_contain_text(f"{points} point")
     expect(roll_button(page)).to_be_visible()
+
+
+def test_dice_are_heard_when_the_visitor_wants_it(reader):
+    page = reader.page
+    page.add_init_script(
+        "const start = AudioBufferSourceNode.prototype.start; window.knocks = 0;"
+        "AudioBufferSourceNode.prototype.start = function (...when) { knocks++; return start.apply(this, when); };"
+    )
+    reader.visit("play?seed=3")
+    roll(page)
+    assert page.evaluate("knocks") == 0
+    page.get_by_label("sound of dice").check()
+    move(page)
+    roll(page)
+    assert page.evaluate("knocks") == 5
+    reader.look()
+    reader.visit("play?seed=4")
+    expect(page.get_by_label("sound of dice")).to_be_checked()
+    page.get_by_label("sound of dice").uncheck()
+    roll(page)
+    assert page.evaluate("knocks") == 0

@@ -154,7 +154,7 @@ function tallyOf(text: string): Tally | null {
 }
 
 // Use the local storage; return null if the browser refuses, as some do for a page on a disk.
-function stored<T>(use: (storage: Storage) => T): T | null {
+export function stored<T>(use: (storage: Storage) => T): T | null {
   try {
     return use(localStorage);
   } catch {

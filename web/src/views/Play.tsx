@@ -40,6 +40,7 @@ import { lossInWords, Result } from "../play/Result";
 import { SetupForm } from "../play/SetupForm";
 import { Share } from "../play/Share";
 import { Start } from "../play/Start";
+import { rattle, sound, switchSound } from "../play/sound";
 import { StatisticsPanel } from "../play/StatisticsPanel";
 import { useSession } from "../session";
 import { countGame } from "../statistics";
@@ -107,6 +108,7 @@ export function Play() {
     set(changes);
   };
   const tumble = () => {
+    rattle();
     tumbling.value = !still.value;
     setTimeout(() => (tumbling.value = false), TUMBLE_MS);
   };
@@ -318,6 +320,9 @@ export function Play() {
             else document.querySelectorAll<HTMLElement>(".moves button")[number - 1]?.focus();
           }}
         />
+        <label>
+          <input type="checkbox" checked={sound.value} onChange={() => switchSound(!sound.value)} /> sound of dice
+        </label>
         <StatisticsPanel />
       </section>
     </div>
