@@ -84,12 +84,18 @@ def draw_nine_tiles(folder: Path, results: Path = RESULTS) -> None:
 def table(task: TrainingTask, measurements: pd.DataFrame) -> str:
     """Return the final regrets on a task as Markdown: a row per algorithm, a column per number of steps.
 
-    A cell also has the median of the minutes of a training. Rows are sorted by the column with the most
-    entries, best first.
+    A cell also has the median of the standard errors of sampled measurements, and of the minutes of a training. Rows
+    are sorted by the column with the most entries, best first.
     """
+
+    def after(runs: pd.DataFrame) -> str:
+        error = runs["standard_error"].median()
+        sampled = f"<br>± {rounded(error)}" if error > 0 else ""
+        return f"{sampled}<br>{runs['seconds'].median() / 60:.2g} min"
+
     ends = measurements.sort_values("steps").groupby(["algorithm", "budget", "seed"], as_index=False).last()
     groups = ends.groupby(["algorithm", "budget"])
-    cells = {key: cell(runs[task.metric], f"<br>{runs['seconds'].median() / 60:.2g} min") for key, runs in groups}
+    cells = {key: cell(runs[task.metric], after(runs)) for key, runs in groups}
     usual = ends.groupby("budget")["algorithm"].nunique()[::-1].idxmax()
     names = groups[task.metric].median().unstack().sort_values(usual, kind="stable").index
     rows = pd.Series(cells).unstack(fill_value="").loc[names]
