@@ -215,13 +215,13 @@ class Truth:
         transitions: what the learner gets.
         losses: returns the parts of the loss, given advantages or targets [N] and perhaps more.
         exact: what it is given, from the tables of the game.
-        wrong: what a wrong learner would give, by what is wrong.
+        wrong: what is wrong with a learner, and what it would give; several may have the same words.
     """
 
     transitions: Transitions
     losses: Callable[..., dict[str, Any]]
     exact: FloatArray
-    wrong: Callable[[], dict[str, tuple[Any, ...]]]
+    wrong: Callable[[], list[tuple[str, tuple[Any, ...]]]]
 
 
 def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: bool, normalised: bool) -> Judged:
@@ -300,18 +300,20 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
         return case, [f"the optimiser does not hold {shortened(forgotten)}, or takes no step"]
     torch.nn.utils.vector_to_parameters(torch.as_tensor(before).to(weights[0]), weights)
     step = f"the step is {ratio:.4g} times as long as it should be, in the right direction"
-    wrong = {
-        f"{step}: look at the learning rate, its schedule, and divisions by a number of steps": ratio * exact,
-        **{
-            f"{part} has {round(1 + surplus(movement), 3) + 0:g} times the right factor": exact
-            + surplus(movement) * movement
+    wrong = [
+        (f"{step}: look at the learning rate, its schedule, and divisions by a number of steps", ratio * exact),
+        *(
+            (
+                f"{part} has {round(1 + surplus(movement), 3) + 0:g} times the right factor",
+                exact + surplus(movement) * movement,
+            )
             for part, movement in parts.items()
             if movement.any()
-        },
-        **{words: scale * descent(sum(truth.losses(*given).values())) for words, given in truth.wrong().items()},
-    }
+        ),
+        *((words, scale * descent(sum(truth.losses(*given).values()))) for words, given in truth.wrong()),
+    ]
     allowed = EXACT * np.linalg.norm(moved) + ROUNDING * np.linalg.norm(before)
-    known = [words for words, movement in wrong.items() if np.linalg.norm(moved - movement) <= allowed]
+    known = [words for words, movement in wrong if np.linalg.norm(moved - movement) <= allowed]
     cosine = ratio * np.linalg.norm(exact) / np.linalg.norm(moved)
     hint = "a part of the data is left out, a loss is wrong, or the optimiser is not plain SGD"
     return case, known or [f"the direction is wrong (cosine {cosine:.3f}): {hint}"]
@@ -357,11 +359,11 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
     old = log_policy()[state, action].detach()
     value = _array(values())
 
-    def losses(advantage: FloatArray, mask: Any = tables.legal) -> dict[str, Any]:
+    def losses(advantage: FloatArray, mask: Any = tables.legal, mask_of_entropy: Any = tables.legal) -> dict[str, Any]:
         """Return the parts of the loss of PPO, each with its factor."""
-        log_probs = log_policy(mask)
-        ratio = (log_probs[state, action] - old).exp()
+        ratio = (log_policy(mask)[state, action] - old).exp()
         gain, target = torch.as_tensor(advantage), torch.as_tensor(advantage + value[state])
+        log_probs = log_policy(mask_of_entropy)
         negentropy = (log_probs.exp() * log_probs).sum(dim=1)[state].mean()
         return {
             "the policy loss": -torch.minimum(ratio * gain, ratio.clamp(0.8, 1.2) * gain).mean(),
@@ -369,15 +371,18 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
             "the entropy bonus": task.entropy_coefficient * negentropy,
         }
 
-    def wrong() -> dict[str, tuple[Any, ...]]:
+    def wrong() -> list[tuple[str, tuple[Any, ...]]]:
         of_steps = value[steps.state]
-        stream = replace(
-            data.stream, value=of_steps, next_value=next_row(of_steps), last_value=np.zeros(1), lam=task.lam
-        )
-        right = estimate(stream)[:, 0]
-        advantages = {name: answer[:, 0].copy() for name, answer in wrong_advantages(stream, "gae").items()}
-        unmasked = {"illegal actions are not masked in the update": (right, np.ones_like(tables.legal))}
-        return unmasked | {f"advantages: {name}": (answer,) for name, answer in advantages.items()}
+        found: list[tuple[str, tuple[Any, ...]]] = []
+        # A learner has the values of the next rows, or of the next observations; at the end of a turn they differ.
+        for next_value in (next_row(of_steps), value[steps.next_state]):
+            stream = replace(data.stream, value=of_steps, next_value=next_value, last_value=np.zeros(1), lam=task.lam)
+            answers = wrong_advantages(stream, "gae")
+            found += [(f"advantages: {name}", (answer[:, 0].copy(),)) for name, answer in answers.items()]
+        right, legal, every = estimate(stream)[:, 0], tables.legal, np.ones_like(tables.legal)
+        for masks in ((every, every), (every, legal), (legal, every)):
+            found.append(("illegal actions are not masked in the update", (right, *masks)))
+        return found
 
     error = process.backup(value) - tables.at_pairs(value)
     advantage = process.look_ahead(error, task.lam, process.longest_turn)[-1]
@@ -413,9 +418,9 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
         q = _answer(learner, "q_values", data)[state, action]
         return {"the loss": 0.5 * ((q - torch.as_tensor(target)) ** 2).mean()}
 
-    def wrong() -> dict[str, tuple[Any, ...]]:
+    def wrong() -> list[tuple[str, tuple[Any, ...]]]:
         answers = wrong_targets(stream, "double" if double else "greedy")
-        return {name: (answer[:, 0].copy(),) for name, answer in answers.items()}
+        return [(name, (answer[:, 0].copy(),)) for name, answer in answers.items()]
 
     return Truth(data.transitions, losses, process.backup(best)[steps.pair[:, 0]], wrong)
 

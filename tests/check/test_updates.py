@@ -140,9 +140,9 @@ IN_LOOPS = {
     OneEpoch: "only one epoch is done",
     PartialWindow: "a part of the data is left out",
     ppo_faults.NoReshuffle: "the same minibatches are used in each epoch",
-    ppo_faults.MaskMissingInUpdate: "the direction is wrong",
+    ppo_faults.MaskMissingInUpdate: "illegal actions are not masked in the update",
     Normalises: "the policy loss has",
-    EndsOfStepBefore: "the direction is wrong",
+    EndsOfStepBefore: "advantages: end flags are those of the step before",
     ppo_faults.ClipWrongNet: "the gradient is not clipped",
     Blows: "infinite or NaN",
 }
