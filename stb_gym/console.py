@@ -7,13 +7,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 from stb_gym.messages import escaped, in_lines
 
 LOOKALIKES = str.maketrans("╭╮╰╯─│╶╴●", "++++-|  o")
-COLUMNS = 80  # of a line where standard output is not a terminal
-LEAST_ROOM = 20  # characters for words in a table
 GREEN, RED, PLAIN = "\x1b[32m", "\x1b[31m", "\x1b[0m"  # what turns a terminal's colour on, and off again
 
 
@@ -54,8 +53,8 @@ def at_terminal() -> bool:
 
 
 def columns() -> int:
-    """Return the width of the terminal in characters; 80 if standard output is not a terminal."""
-    return shutil.get_terminal_size().columns if at_terminal() else COLUMNS
+    """Return the width of a line in characters: of COLUMNS, else of the terminal, else 80."""
+    return shutil.get_terminal_size().columns
 
 
 def shows_colours() -> bool:
@@ -113,18 +112,26 @@ class Table:
     columns: Mapping[str, Column]
 
     def __str__(self) -> str:
-        """Return the headings and the rows in aligned columns; at a terminal, words in the last one are wrapped."""
-        aligned: list[list[str]] = []
-        left = 0  # of a column, in characters
+        """Return the headings and the rows in aligned columns; break cells between words where lines are too long."""
+        cells = []
         for heading, column in self.columns.items():
             form = column.format if callable(column.format) else f"{{:{column.format}}}".format
             texts = ["" if value is None else form(value) for value in column.values]
-            cells = [escaped(text) for text in (heading, *texts)]
-            width = max(map(len, cells))
-            if at_terminal() and column.format == "" and len(aligned) == len(self.columns) - 1:
-                room = max(columns() - left, LEAST_ROOM)
-                cells = [f"\n{' ' * left}".join(in_lines(cell, room)) for cell in cells]
-            aligned.append([cell.ljust(width) if column.format == "" else cell.rjust(width) for cell in cells])
-            left += width + 2
-        lines = ["  ".join(line).rstrip() for line in zip(*aligned, strict=True)]
+            cells.append([escaped(text) for text in (heading, *texts)])
+        widths = [max(map(len, column)) for column in cells]
+        of_values = [max(map(len, column[1:]), default=0) for column in cells]
+        least = [max(len(word) for cell in column for word in cell.split(" ")) for column in cells]
+        excess = sum(widths) + 2 * (len(widths) - 1) - columns()
+        while excess > 0 and widths != least:
+            breakable = [at for at, width in enumerate(widths) if width > least[at]]
+            widths[max(breakable, key=lambda at: (widths[at] > of_values[at], widths[at]))] -= 1  # headings first
+            excess -= 1
+        broken = [[in_lines(cell, width) for cell in column] for column, width in zip(cells, widths, strict=True)]
+        widths = [max(len(part) for parts in column for part in parts) for column in broken]
+        aligns = [str.ljust if column.format == "" else str.rjust for column in self.columns.values()]
+        lines = []
+        for row in zip(*broken, strict=True):
+            for parts in zip_longest(*row, fillvalue=""):
+                aligned = [align(*each) for align, *each in zip(aligns, parts, widths, strict=True)]
+                lines.append("  ".join(aligned).rstrip())
         return "\n".join(lines if lines[0] else lines[1:])

@@ -64,7 +64,7 @@ def showing_progress() -> Iterator[None]:
         _SHOWING.reset(before)
 
 
-def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T]:
+def tracked(items: Iterable[T], words: str, unit: str, total: int, *, is_long: bool = False) -> Iterator[T]:
     """Yield items; in a block of `showing_progress`, show a progress bar once it has taken two seconds.
 
     Args:
@@ -72,12 +72,13 @@ def tracked(items: Iterable[T], words: str, unit: str, total: int) -> Iterator[T
         words: what is done, such as "moves described".
         unit: what the items are, such as "moves".
         total: how many items there are.
+        is_long: show the progress bar at once, as the loop is known to take longer than that.
     """
     since = _SHOWING.get()
     if since is None:
         yield from items
         return
-    delay = max(since + PATIENCE - time.monotonic(), SHORT_LOOP)
+    delay = 0 if is_long else max(since + PATIENCE - time.monotonic(), SHORT_LOOP)
     with ProgressBar(words, total, unit, delay) as bar:
         for done, item in enumerate(items, 1):
             yield item

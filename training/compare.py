@@ -19,7 +19,7 @@ from stb_gym.measure import read_policy
 from stb_gym.solver import Evaluation
 from stb_gym.solving import solve, strategies, strategy
 from training.commands import run_command
-from training.report import costliest, curves_of, table_of, train_command, write_page
+from training.report import costliest, curves_of, rounded, table_of, train_command, write_page
 from training.results import TrainingTask, by_agent, by_task, read_measurements, save_results
 from training.seeds import coverage, interval
 
@@ -59,7 +59,10 @@ def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json
         say(json_text.dumps(rows, indent=2))
     else:
         for name, (task, _) in tasks.items():
-            say(f"{name}\n\n{table_of(task, rows[name])}\n")
+            best = next(row for row in rows[name] if "steps" in row)
+            value = rounded(best[task.metric])
+            say(f"The best agent on {name} is {best['agent']}: its {task.heading} is {value}.\n", wrapped=True)
+            say(f"{table_of(task, rows[name])}\n")
 
 
 def compare_agents(task: TrainingTask, measurements: pd.DataFrame) -> list[dict[str, Any]]:

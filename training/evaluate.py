@@ -5,16 +5,16 @@ import sys
 from functools import partial
 from pathlib import Path
 
-import pandas as pd  # type: ignore[import-untyped]
-
 from agents.registry import is_custom
-from stb_gym.console import say
+from stb_gym.console import Column, Table, say
 from stb_gym.measure import read_policy
 from stb_gym.solver import Measured
 from training.commands import run_command
 from training.compare import baselines
 from training.results import NEVER_UPDATED, TrainingTask
 from training.run import Run, measure
+
+SHOWN = ("value", "regret", "normalised_score", "agreement_by_visits")
 
 
 def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> None:
@@ -47,8 +47,16 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
         return
     strategies = baselines(TrainingTask(config.env, config.arguments))
     summaries |= {name: evaluation.summary() for name, evaluation in strategies.items()}
-    frame = pd.DataFrame(summaries).T.drop(columns="optimum")
-    say(frame.sort_values("regret").to_string(float_format="{:.5f}".format, na_rep=""))
+    ranked = sorted(summaries.items(), key=lambda pair: pair[1]["regret"])
+    unit = greedy.optimum.objective.unit
+    say(
+        f"After {result['steps']:,} steps, {run} loses {greedy.regret:.5f} {unit} a turn against perfect play.\n",
+        wrapped=True,
+    )
+    columns = {"policy": Column("", ["this run" if name == "greedy" else name for name, _ in ranked])}
+    for name in SHOWN:
+        columns[name.replace("_", " ")] = Column("z.5f", [summary.get(name) for _, summary in ranked])
+    say(Table(columns))
 
 
 main = partial(run_command, "training.evaluate", evaluate)

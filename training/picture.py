@@ -18,7 +18,7 @@ PICTURE = "curve.png"  # in the folder of the first run
 MARKED = {"random": ":", "greedy-step": "--"}  # baselines and their line styles
 
 
-def draw_runs(folders: Iterable[Path], path: Path) -> str:
+def draw_runs(folders: Iterable[Path], path: Path) -> tuple[str, str]:
     """Draw the median regret of runs and its interval against steps, on logarithmic axes.
 
     Args:
@@ -26,7 +26,8 @@ def draw_runs(folders: Iterable[Path], path: Path) -> str:
         path: the PNG.
 
     Returns:
-        The same picture as a text, without the interval; see `curve_as_text`.
+        A sentence about the first and the last regret, and the picture as a text, without the interval; see
+        `curve_as_text`.
     """
     [(task, measurements)] = by_task(read_measurements(folders)).values()
     name = measurements["algorithm"].iloc[0]
@@ -43,7 +44,11 @@ def draw_runs(folders: Iterable[Path], path: Path) -> str:
     axes.legend(frameon=False)
     with write_aside(path) as aside:
         figure.savefig(aside, format="png", dpi=120)
-    return f"{task.heading}, {name}\n{curve_as_text(curve, levels)}"
+    first, last = curve.iloc[0], curve.iloc[-1]
+    seeds = measurements["seed"].nunique()
+    values = f"{rounded(first['median'])} to {rounded(last['median'])} in {last['steps']:,.0f} steps"
+    note = f" (median of {seeds} seeds)" if seeds > 1 else ""
+    return f"The {task.heading} of {name} goes from {values}{note}.", curve_as_text(curve, levels)
 
 
 def curve_as_text(curve: pd.DataFrame, levels: Mapping[str, float], width: int = 60, height: int = 15) -> str:

@@ -122,22 +122,26 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
     formats: dict[str, tuple[str, Any]] = {
         "agent": ("agent", ""),
         "steps": ("steps", ",d"),
+        "seeds": ("seeds", "d"),
         "seconds": ("processor seconds", ",.0f"),
         task.metric: (task.heading, rounded),
-        "low": ("interval of the median: from", rounded),
-        "high": ("to", rounded),
-        "coverage": ("it covers with", ".0%"),
+        "interval": ("interval of the median", ""),
         "agreement_by_visits": ("moves optimal", ".2%"),
         "value_error": (f"value error ({task.objective.unit})", rounded),
         "illegal_mass": ("illegal ends", ".2%"),
         "exploitability": ("exploitability", rounded),
-        "seeds": ("seeds", "d"),
     }
     columns = {}
     for name, (heading, form) in formats.items():
-        if any(name in row for row in rows):
-            columns[heading] = Column(form, [row.get(name) for row in rows])
+        values = [_interval(row) if name == "interval" else row.get(name) for row in rows]
+        if any(values) or name == task.metric:
+            columns[heading] = Column(form, values)
     return Table(columns)
+
+
+def _interval(row: Mapping[str, Any]) -> str:
+    """Return the interval of the median over seeds, and how often such intervals contain it; "" for one seed."""
+    return f"{rounded(row['low'])} to {rounded(row['high'])} ({row['coverage']:.0%})" if "low" in row else ""
 
 
 def rounded(number: float) -> str:

@@ -119,9 +119,10 @@ def train(
         say(f"training.train: {folder} failed: {failure}", error=True)
     finished = [folder for folder in runs if folder not in failures]
     if finished:
-        picture = draw_runs(finished, finished[0] / PICTURE)
+        sentence, drawn = draw_runs(finished, finished[0] / PICTURE)
+        say(sentence, error=True, wrapped=True)
         if sys.stderr.isatty():
-            say(picture, error=True)
+            say(drawn, error=True)
         say(f"wrote {finished[0] / PICTURE}", error=True)
     if failures:
         return 2

@@ -1,6 +1,7 @@
 """Answers of commands: named values, printed as JSON or as text with a sentence, single values and tables."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from string import Formatter
 from typing import Any
 
 from stb_gym.cli.flags import RoundTurn
@@ -13,7 +14,7 @@ from stb_gym.words import words_of
 
 Format = str | Callable[[Any], str]
 PERCENT, CHANCE, POINTS = "z.4%", "z.6%", "z.6f"
-NOT_FACTS = ("game", "title", "unit")  # the sentence names the game, and values show their unit
+NOT_FACTS = ("game", "title", "objective", "unit", "scores_so_far")  # they are in the sentence
 
 
 class Answer:
@@ -22,11 +23,13 @@ class Answer:
     Args:
         sentence: the first line of the text; {game} stands for the game, {name} for the value of that
             name, and {unit} for a unit to be added to it.
+        words: by name, texts that the sentence has besides the values.
         game: the game that it is about, if any.
         objective: the objective of its values, if any.
         turn: the turn of a round that it is about, if any.
-        tables: by the name of a value that is a list or a dictionary, the line before its table. The text shows no
-            other lists and dictionaries.
+        tables: by the name of a value that is a list or a dictionary, the line before its table; "facts" is the table
+            of all other values.
+        more_tables: tables that the text shows only with --full, after the facts.
         columns: by the name of a table, the names of its columns. By default it shows all entries of its rows. A
             dictionary has its keys in the first column.
         formats: by name, the formats of values that are neither texts nor integers nor in the unit of the objective.
@@ -42,10 +45,8 @@ class Answer:
         >>> sides = [{"side": "heads", "times": 3}, {"side": "tails", "times": 3}]
         >>> tables = {"sides": "Its sides:"}
         >>> answer = Answer("A {coin} was tossed.", coin="penny", sides=sides, tables=tables)
-        >>> print(answer)
+        >>> print(answer.text())
         A penny was tossed.
-        <BLANKLINE>
-        coin  penny
         <BLANKLINE>
         Its sides:
         side   times
@@ -60,16 +61,21 @@ class Answer:
         objective: Objective | None = None,
         turn: RoundTurn | None = None,
         *,
+        words: Mapping[str, str] = NOTHING,
         tables: Mapping[str, str] = NOTHING,
+        more_tables: Mapping[str, str] = NOTHING,
         columns: Mapping[str, Sequence[str]] = NOTHING,
         formats: Mapping[str, Format] = NOTHING,
         status: int = 0,
         **values: Any,
     ) -> None:
         self.sentence = sentence
+        self.words = words
         self.status = status
         self.game = game
+        self.objective = objective
         self.tables = tables
+        self.more_tables = more_tables
         self.columns = columns
         self.formats = formats
         self.json: dict[str, Any] = {}
@@ -81,22 +87,38 @@ class Answer:
             self.json["scores_so_far"] = f"{turn.scores_so_far.in_words(turn.rules.game)}, ties {turn.rules.ties}"
         self.json |= {name: value for name, value in values.items() if value is not None}
 
-    def __str__(self) -> str:
-        """Return the answer as text."""
+    def text(self, full: bool = False) -> str:
+        """Return the answer as text: its sentence and tables, with all values and tables if `full` is true."""
         facts = {
             name: self._cell(value, self.formats.get(name))
             for name, value in self.json.items()
-            if name not in NOT_FACTS
-            and (isinstance(value, str | int | float) or (isinstance(value, list | tuple) and name in self.formats))
+            if isinstance(value, str | int | float) or (isinstance(value, list | tuple) and name in self.formats)
         }
-        game = self.game and words_of(self.game).introduction()
-        unit = " points" if self.json.get("unit") == "points" else ""
-        parts = [_wrapped(self.sentence.format(**facts, game=game, unit=unit))]
-        parts.append(self._table("", {self._label(name): fact for name, fact in facts.items()}))
-        for name, line in self.tables.items():
-            if self.json.get(name):
-                parts.append("\n".join(filter(None, [_wrapped(line), self._table(name, self.json[name])])))
+        said = {*NOT_FACTS, *(name for _, name, _, _ in Formatter().parse(self.sentence))}
+        others = {self._label(name): fact for name, fact in facts.items() if name not in said}
+        values = {**self.json, "facts": others}
+        parts = [_wrapped(self.sentence.format(**{**facts, **self.words, **self._about()}))]
+        every = {**self.tables, "facts": "", **self.more_tables}
+        shown = every if full else self.tables
+        for name, line in shown.items():
+            if values.get(name):
+                parts.append("\n".join(filter(None, [_wrapped(line), self._table(name, values[name])])))
+        if any(map(values.get, every.keys() - shown.keys())):
+            parts.append("Add --full for all numbers.")
         return "\n\n".join(filter(None, parts))
+
+    def _about(self) -> dict[str, str]:
+        """Return the game and the unit for the sentence."""
+        unit = " points" if self.json.get("unit") == "points" else ""
+        if self.game is None:
+            return {"unit": unit}
+        words = words_of(self.game)
+        game = words.introduction()
+        if self.objective is not None and self.objective.target is not None:
+            game += f" for {words.goal(self.objective.target)}"
+        if "scores_so_far" in self.json:
+            game += f" in a round ({self.json['scores_so_far']})"
+        return {"game": game, "unit": unit}
 
     def _table(self, name: str, value: Any) -> str:
         """Return the table of a list of rows or texts, or of a dictionary."""
@@ -110,7 +132,7 @@ class Answer:
         for column in self.columns.get(name) or dict.fromkeys(key for row in rows for key in row):
             form = self.formats.get(column, self.formats.get(name))
             cells = [self._cell(row.get(column), form, row.get("unit")) for row in rows]
-            are_words = any(map(str.isalpha, "".join(cells)))
+            are_words = any(map(str.isalpha, "".join(cells))) or any(", " in cell for cell in cells)
             table[self._label(column)] = Column("" if are_words else str, cells)
         return str(Table(table)) if table else ""
 

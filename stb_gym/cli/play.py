@@ -143,7 +143,7 @@ def watch(
         played = play_together(of_round, players, seeds)
         if out is None:
             say(f"{words_of(game).introduction()}: {round_in_words(of_round)}.", wrapped=True)
-            say("The loss of a move is what the best move against these players would win more.\n")
+            say("The loss of a move is what the best move against these players would win more.\n", wrapped=True)
     else:
         coach = coach_alone(perfect_play(game, objective or "score"))
         played = (

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from math import isfinite
+from operator import itemgetter
 from typing import Annotated, Any
 
 import numpy as np
 from cyclopts import Parameter
 
-from stb_gym.cli.answers import CHANCE, PERCENT, Answer, form_of, moves_in_words, rows_of
+from stb_gym.cli.answers import CHANCE, PERCENT, POINTS, Answer, form_of, moves_in_words, rows_of
 from stb_gym.cli.flags import Names, PlaceInRound, RoundTurn, imported, player_of, policy_of
 from stb_gym.games import Game, fits
 from stb_gym.measure import (
@@ -29,12 +30,13 @@ from stb_gym.tracking import tracked
 
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
-LOSES = "Playing {game}, {policy} loses {regret}{unit} per turn against perfect play."
+LOSES = "Playing {game}, {policy} loses {regret}{unit} a turn against perfect play"
 TABLES = {
-    "score_distribution": "The chance of each final score:",
     "mistakes": "The costliest mistakes (the cost is visits times loss; an empty field is an illegal action):",
     "departures": "Every position where a move that is not optimal is played:",
 }
+INTERVAL = " (95% interval: {interval})"  # of a sampled regret
+MORE_TABLES = {"score_distribution": "The chance of each final score:"}
 COLUMNS = {
     "score_distribution": ["score", "chance"],
     "departures": ["afterstate", "roll", "plays", "best", "visits", "loss", "cost"],
@@ -61,25 +63,42 @@ def measured(
     found: Measured,
     turn: RoundTurn | None = None,
     numbers: Mapping[str, Any] | None = None,
+    tables: Mapping[str, str] = TABLES,
     **values: Any,
 ) -> Answer:
-    """Return the answer about a measurement: numbers, by default its summary, final scores, and mistakes."""
+    """Return the answer about a measurement: numbers, by default its summary, final scores, and mistakes.
+
+    The costliest mistake is added to the sentence.
+    """
     game = found.optimum.game
     objective = found.optimum.objective
     move_in_words = moves_in_words(game)
     values |= found.summary() if numbers is None else numbers
     if not isinstance(found, SampledEvaluation):
         values["score_distribution"] = {str(score): chance for score, chance in found.score_distribution.items()}
+    mistakes = mistakes_in_json(found, MISTAKES)
+    words = {}
+    if mistakes:
+        worst = mistakes[0]
+        words = {
+            "plays": "an illegal action" if worst["plays"] is None else move_in_words(worst["plays"]),
+            "best": move_in_words(worst["best"]),
+            "state": worst["state"],
+            "cost": format(worst["cost"], form_of(objective.unit)),
+        }
+        sentence += "; the costliest mistake is {plays} instead of {best} at {state}, which costs {cost}{unit}"
     return Answer(
-        sentence,
+        f"{sentence}.",
         game,
         objective,
         turn,
-        tables=TABLES,
+        words=words,
+        tables=tables,
+        more_tables=MORE_TABLES,
         columns=COLUMNS,
         formats={**FORMATS, "plays": move_in_words, "best": move_in_words, "interval": form_of(objective.unit)},
         **values,
-        mistakes=mistakes_in_json(found, MISTAKES),
+        mistakes=mistakes,
     )
 
 
@@ -101,12 +120,17 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
         numbers: dict[str, Any] = found.summary()
         about = Answer("", saved.game, found.optimum.objective, policy=name, **numbers)
         rows.append(about.json)
-    columns = ["policy", "title", "objective", "value", "regret", "agreement_by_visits"]
+    closest = max(rows, key=itemgetter("normalised_score"))
     return Answer(
-        "The regret of a policy is what it loses per turn against perfect play.",
+        "{closest} makes up {share} of what random play loses against perfect play, the most of {number}.",
+        words={
+            "closest": closest["policy"],
+            "share": format(closest["normalised_score"], PERCENT),
+            "number": "1 policy" if len(rows) == 1 else f"{len(rows)} policies",
+        },
         policies=rows,
-        tables={"policies": ""},
-        columns={"policies": columns},
+        tables={"policies": "The regret is what a policy loses a turn against perfect play:"},
+        columns={"policies": ["policy", "value", "regret", "agreement_by_visits"]},
         formats=FORMATS,
     )
 
@@ -184,7 +208,7 @@ def measure(
         found = meter.sample(plays, SAMPLED_TURNS if turns is None else turns, seed, masked=masked)
     except TypeError as error:
         raise ValueError(f"--agent {agent}: {error}") from error
-    return measured(LOSES, found, policy=agent, seed=seed, interval=list(found.interval))
+    return measured(LOSES + INTERVAL, found, policy=agent, seed=seed, interval=list(found.interval))
 
 
 def simulate(
@@ -204,6 +228,7 @@ def simulate(
         "In {turns} sampled turns of {game}, the mean value of {policy} is {mean}{unit}; exactly it is {exact}{unit}.",
         game,
         objective_of(game, objective),
+        tables={"facts": ""},
         formats={"seed": "d", "z": ".2g"},
         policy=policy,
         turns=turns,
@@ -239,14 +264,18 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
     one, other = (evaluate_policy(game, policy_of(game, name)).score_distribution for name in policy)
     found = compare_scores(one, other)
     scores = sorted({*one, *other}, reverse=game.more_is_better)
+    margin = game.sign * (found.means[0] - found.means[1])
     return Answer(
-        "The chances of a score of at most {at} in {game} differ most, by {distance}.",
+        "In {game}, {ahead} is better by {margin} points on average; the chance of at most {at} differs most, by "
+        "{distance}.",
         game,
+        words={"ahead": policy[margin < 0], "margin": format(abs(margin), POINTS)},
         policies=rows_of({"policy": policy, "mean": found.means, "share": found.shares}),
         at=found.at,
         distance=found.distance,
         scores={str(score): [one.get(score, 0.0), other.get(score, 0.0)] for score in scores},
-        tables={"policies": "The mean, and the share of these scores:", "scores": "The chance of each final score:"},
+        tables={"policies": "The mean, and the share of these scores:"},
+        more_tables={"scores": "The chance of each final score:"},
         columns={"scores": ["score", *policy]},
         formats=dict.fromkeys(["distance", "share", "scores"], PERCENT),
     )
@@ -268,9 +297,10 @@ def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objecti
         row = {"at": mistake.position, "do": do, "instead_of": instead_of, "costs": mistake.cost, "regret_left": regret}
         rows.append(row)
     return Answer(
-        "Playing {game}, {policy} loses {regret}{unit} per turn against perfect play; with exceptions it loses less.",
+        f"{LOSES}, and {{left}}{{unit}} with {len(rows)} exceptions.",
         game,
         best.objective,
+        words={"left": format(card.regrets[-1], form_of(best.objective.unit))},
         policy=name,
         plays=strategies(game).get(name),
         regret=card.regrets[0],

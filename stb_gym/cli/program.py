@@ -12,7 +12,7 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Parameter, UnusedCliTokensError
+from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
 
 from stb_gym import __version__
 from stb_gym.cli import checking, play, policies, questions, rounds, turn
@@ -61,7 +61,14 @@ WITHOUT_GAME: Mapping[str, Callable[..., Any]] = {
     "evaluate": policies.evaluate_files,
     "watch": play.watch,
 }
+GROUPS = {
+    "Play": ("play", "watch", "explore"),
+    "Solve": ("list", "solve", "advise", "afterstates", "round", "par", "certify"),
+    "Measure": ("evaluate", "measure", "check", "compare", "match", "tournament", "simulate", "hardness"),
+    "Language models": ("ask", "grade"),
+}
 JSON_FLAG = Annotated[bool, Parameter(help="Print JSON instead of text.")]
+FULL_FLAG = Annotated[bool, Parameter(help="Print all numbers and tables.")]
 SCHEMA = 2  # of the JSON: increased when a key goes, is renamed or changes its meaning
 
 
@@ -89,9 +96,10 @@ def main(words: list[str] | None = None) -> int:
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)
             words = ["--help" if word == HELP_RULES else word for word in words]
             return app(words, exit_on_error=False, print_error=False, result_action="return_value") or 0
-    except UnusedCliTokensError as error:
+    except (UnknownCommandError, UnusedCliTokensError) as error:
         unused = quoted(" ".join(error.unused_tokens or []))
-        return refuse("stb-gym", ValueError(f"no game or flag is called {unused}: games are {', '.join(GAMES)}"))
+        no_game = ValueError(f"no game or flag is called {unused}: games are {', '.join(GAMES)}")
+        return refuse("stb-gym", no_game if error.command_chain else error)
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
@@ -134,6 +142,7 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
         help=ABOUT,
         version=__version__,
         help_format="plaintext",
+        group_commands=Group("Options", sort_key=len(GROUPS)),
         default_parameter=Parameter(
             negative=(),
             converter=convert_exactly,
@@ -142,15 +151,20 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
         ),
         suppress_keyboard_interrupt=False,
     )
-    for name in {**COMMANDS, **WITHOUT_GAME}:
-        with_game, without_game = COMMANDS.get(name), WITHOUT_GAME.get(name)
-        command = App(name=name, help=((without_game or with_game).__doc__ or "").partition("\n")[0])
-        if with_game:
-            for game, rules in games:
-                command.command(_of_game(with_game, rules, of_rules), name=game)
-        if without_game:
-            command.default(_of_game(without_game, None, of_rules))
-        app.command(command)
+    for number, (heading, names) in enumerate(GROUPS.items()):
+        group = Group(heading, sort_key=number)
+        for at, name in enumerate(names):
+            with_game, without_game = COMMANDS.get(name), WITHOUT_GAME.get(name)
+            summary = ((without_game or with_game).__doc__ or "").partition("\n")[0]
+            where = "[GAME]" if without_game else "GAME"
+            usage = f"Usage: stb-gym {name} {where} [OPTIONS]" if with_game else None
+            command = App(name=name, help=summary, usage=usage, group=group, sort_key=at, group_commands=Group("Games"))
+            if with_game:
+                for game, rules in games:
+                    command.command(_of_game(with_game, rules, of_rules), name=game)
+            if without_game:
+                command.default(_of_game(without_game, None, of_rules))
+            app.command(command)
     app.register_install_completion_command()
     return app
 
@@ -158,7 +172,7 @@ def command_line(games: tuple[tuple[str, type[Game]], ...], of_rules: bool = Fal
 @lru_cache
 def flags_of_commands() -> frozenset[str]:
     """Return the names of the flags of all commands, which no rule may have."""
-    names = {"json", "variant", "help_rules", *(field.name for field in fields(PlaceInRound))}
+    names = {"json", "full", "variant", "help_rules", *(field.name for field in fields(PlaceInRound))}
     for function in COMMANDS.values():
         names |= inspect.signature(function).parameters.keys()
     return frozenset(name.replace("_", "-") for name in names)
@@ -177,13 +191,15 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
         if "where" in signature.parameters:
             flags["where"] = position_flags(rules)
     if signature.return_annotation is not None:
-        flags["json"] = JSON_FLAG
+        flags |= {"full": FULL_FLAG, "json": JSON_FLAG}
     for name, kind in flags.items():
-        default = False if name == "json" else kind()
+        default = False if name in ("full", "json") else kind()
         options[name] = inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=kind)
 
     def run(*positional: Any, **values: Any) -> int:
-        as_json = values.pop("json", False)
+        as_json, full = values.pop("json", False), values.pop("full", False)
+        if "full" in signature.parameters:
+            values["full"] = full or as_json
         if rules is not None:
             given = values.get("game", GameFlags()).given()
             variant = given.pop("variant", None)
@@ -194,7 +210,7 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
         answer = function(*positional, **values)
         if answer is None:
             return 0
-        say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer)
+        say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer.text(full))
         return int(answer.status)
 
     run.__doc__ = re.sub("\n {12}", " ", function.__doc__ or "")  # help texts break lines by themselves

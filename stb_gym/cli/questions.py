@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from stb_gym.cli.answers import Answer, form_of
 from stb_gym.cli.flags import Names, numbers
-from stb_gym.cli.policies import FORMATS, measured
+from stb_gym.cli.policies import FORMATS, INTERVAL, TABLES, measured
 from stb_gym.console import say
 from stb_gym.envs import make_turn
 from stb_gym.files import from_json, read_text, reading
@@ -19,8 +19,8 @@ from stb_gym.text import Grade, SampledGrade, TextEnv, TextGame, grade_turns
 
 Seeds = Annotated[int | list[int] | None, Parameter(converter=numbers)]
 SHOWN = ["wording", "names", "regret", "fallback_regret", "illegal_mass", "unparsable_mass", "missing_mass"]
-LOSE = "Playing {game}, these answers lose {regret}{unit} per turn against perfect play."
-SPREAD = "Playing {game}, these answers lose from {least} to {most}{unit} per turn, by how the questions are asked."
+LOSE = "Playing {game}, these answers lose {regret}{unit} a turn against perfect play"
+SPREAD = "Playing {game}, these answers lose from {least} to {most}{unit} a turn, by how the questions are asked."
 
 
 def ask(
@@ -112,9 +112,17 @@ def grade(
             answers=str(answers),
         )
     if isinstance(found, Grade):
-        return measured(LOSE, found.evaluation, numbers=found.summary(), answers=str(answers))
+        return measured(
+            LOSE,
+            found.evaluation,
+            numbers=found.summary(),
+            tables={"facts": "", **TABLES},
+            answers=str(answers),
+        )
     formats = {**FORMATS, "interval": form_of(goal.unit)}
-    return Answer(LOSE, game, goal, formats=formats, **found.summary(), answers=str(answers))
+    return Answer(
+        f"{LOSE}{INTERVAL}.", game, goal, tables={"facts": ""}, formats=formats, **found.summary(), answers=str(answers)
+    )
 
 
 def _envs(game: Game, objective: str, names: Seeds, moves: bool, wordings: tuple[str, ...]) -> list[TextEnv]:

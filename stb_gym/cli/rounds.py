@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_integer
 from stb_gym.cli.answers import PERCENT, Answer, rows_of
 from stb_gym.cli.flags import Names, RoundRules, player_of
@@ -12,13 +13,6 @@ from stb_gym.solver import table_strategy
 from stb_gym.tracking import tracked
 
 ROUNDING = 1e-12  # of probabilities
-TABLES = {
-    "seats": "What each player can expect:",
-    "survival": "The chance that 0, 1, 2 ... later players do not beat a lead:",
-    "pars": "By the number of players after: the expected win, par, the worst score worth half a win, and shares:",
-    "perfect_from": "The number of players after from which on strategies are perfect:",
-    "after": "After each round: the chance that a player has won more, and that both have won as many:",
-}
 
 
 def _about(rules: Round, policies: Names) -> dict[str, Any]:
@@ -29,6 +23,12 @@ def _about(rules: Round, policies: Names) -> dict[str, Any]:
 def _by_player(policies: Names, **columns: list[float]) -> list[dict[str, Any]]:
     """Return a row for each player, in turn order: the seat, the name and numbers."""
     return rows_of({"seat": range(1, len(policies) + 1), "player": policies, **columns})
+
+
+def _ahead(policies: Names, wins: FloatArray) -> dict[str, str]:
+    """Return the player who wins most, and its chance, for a sentence."""
+    seat = int(wins.argmax())
+    return {"ahead": f"{policies[seat]} in seat {seat + 1}", "most": format(wins[seat], PERCENT)}
 
 
 def round_of(
@@ -57,9 +57,12 @@ def round_of(
     found = of_round.evaluate(names)
     leads = [str(lead) for lead in of_round.tables.scores.tolist()]
     answer = Answer(
-        "These are the chances in a round of {game} with {players} players.",
+        "In a round of {game} with {players} players, {ahead} wins most, {most}"
+        + ("; best responses would gain {exploitability} in all." if policy else "."),
         game,
-        tables=TABLES,
+        words=_ahead(names, found.seats),
+        tables={"seats": "What each player can expect:"},
+        more_tables={"survival": "The chance that 0, 1, 2 ... later players do not beat a lead:"},
         columns={"survival": ["lead", *map(str, range(number))]},
         formats={
             "exploitability": PERCENT,
@@ -87,6 +90,7 @@ def par(
     after: int = 10,
     policy: Names = (),
     rules: RoundRules = RoundRules(),  # noqa: B008
+    full: bool = False,
 ) -> Answer:
     """Find par: the score the first of many players needs.
 
@@ -95,8 +99,9 @@ def par(
     Args:
         game: the rules of a turn.
         after: The largest number of players who come after.
-        policy: Strategies, separated by commas, whose share of the best expected win is shown.
+        policy: Strategies, separated by commas, whose share of the best expected win --full shows.
         rules: the rules of the round.
+        full: Print all numbers and tables.
 
     Returns:
         By the number of players after: the expected win before the turn, par, the worst score that is worth half a
@@ -120,10 +125,16 @@ def par(
                 break
             perfect_from[name] = row["after"]
     return Answer(
-        "Par of {game}: the worst score with which the first player wins as often as before the turn.",
+        "Par of {game}, the worst score that leaves the first player no worse off, is {first_par} with one player "
+        "after, and {last_par} with {after}.",
         game,
-        tables=TABLES,
-        columns={"perfect_from": ["strategy", "players after"]},
+        words={"first_par": str(rows[0]["par"]), "last_par": str(rows[-1]["par"]), "after": str(after)},
+        tables={"pars": "By the number of players after: the expected win, par, and the worst score worth half a win:"},
+        more_tables={"perfect_from": "The number of players after from which on strategies are perfect:"},
+        columns={
+            "pars": ["after", "first", "par", "even", *["shares"] * full],
+            "perfect_from": ["strategy", "players after"],
+        },
         formats={"first": PERCENT, "shares": PERCENT},
         **_about(of_round, names),
         pars=rows,
@@ -155,9 +166,11 @@ def match(
     ended = series(of_round, policy, rounds, begins)
     wins = ended.wins.tolist()
     return Answer(
-        "These are the chances in a match of {rounds} rounds of {game} with {players} players.",
+        "In a match of {rounds} rounds of {game}, {ahead} wins more of them with a chance of {most}.",
         game,
-        tables=TABLES,
+        words=_ahead(policy, ended.wins[-1]),
+        tables={"after": f"The chances that {' or '.join(policy)} has won more, and that both have won as many:"},
+        more_tables={"seats": "What each player can expect:"},
         formats={"wins": PERCENT, "tied": PERCENT},
         **_about(of_round, policy),
         rounds=rounds,
@@ -177,9 +190,10 @@ def tournament(game: Game, *, policy: Names, limit: int = 100) -> Answer:
     """
     ended = tournament_of(game, [player_of(game, name) for name in policy], limit)
     return Answer(
-        "This is a tournament of {game}: after the round in which a total reaches {limit}, the best total wins.",
+        "In a tournament of {game} to {limit} points, {ahead} wins most, {most}; it lasts {mean_rounds} rounds.",
         game,
-        tables=TABLES,
+        words=_ahead(policy, ended.wins),
+        tables={"seats": "What each player can expect:"},
         formats={"mean_rounds": ".4f", "wins": PERCENT},
         limit=ended.limit,
         policies=list(policy),

@@ -3,7 +3,7 @@
 from operator import itemgetter
 from typing import Any
 
-from stb_gym.cli.answers import CHANCE, PERCENT, Answer, moves_in_words, rows_of
+from stb_gym.cli.answers import CHANCE, PERCENT, Answer, form_of, moves_in_words, rows_of
 from stb_gym.cli.flags import PlaceInRound
 from stb_gym.games import GAMES, Game, all_rules, entry_of, locate, make_game, own_rules, rolls
 from stb_gym.measure import bundled_policies
@@ -23,55 +23,78 @@ CERTIFIED = (
 def list_all() -> Answer:
     """List strategies, variants and bundled policies.
 
-    Name a game to list their values, too.
+    Name a game and add --full for their values.
     """
+    known = [
+        {"game": game, "name": name, "plays": plays}
+        for game, rules in GAMES.items()
+        for name, plays in strategies(rules()).items()
+    ]
+    variants = [
+        {"game": game, "name": name, "description": variant.rules}
+        for game, rules in GAMES.items()
+        for name, variant in entry_of(rules).variants.items()
+    ]
+    policies = bundled_policies()
     return Answer(
-        "Each game has strategies and may have variants; the library comes with some policies.",
-        strategies=[
-            {"game": game, "name": name, "plays": plays}
-            for game, rules in GAMES.items()
-            for name, plays in strategies(rules()).items()
-        ],
-        variants=[
-            {"game": game, "name": name, "description": variant.rules}
-            for game, rules in GAMES.items()
-            for name, variant in entry_of(rules).variants.items()
-        ],
-        policies=bundled_policies(),
+        f"{len(GAMES)} games have {len(known)} strategies and {len(variants)} variants; "
+        f"{len(policies)} policies of agents come with the library.",
+        strategies=known,
+        variants=variants,
+        policies=policies,
         tables={"strategies": "Strategies:", "variants": "Variants:", "policies": "Bundled policies:"},
     )
 
 
-def list_game(game: Game, *, objective: str = "score", variants: bool = False) -> Answer:
-    """List the strategies of a game, or with --variants its variants, and their values.
+def list_game(game: Game, *, objective: str | None = None, variants: bool = False, full: bool = False) -> Answer:
+    """List the strategies of a game, or with --variants its variants.
 
     Args:
         game: the rules.
-        objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
-        variants: List the variants with the value of perfect play; rules that you set hold in all of them.
+        objective: Also list the values for this objective: score, shut (the perfect score) or at-most:T.
+        variants: List the variants; rules that you set hold in all of them.
+        full: Also list the values, of variants those of perfect play.
 
     Raises:
         ValueError: if the game has no variants.
     """
     if variants:
-        if objective != "score":
+        if objective is not None:
             raise ValueError("variants are listed with the values of both objectives: leave out --objective")
-        return _list_variants(game)
-    best = perfect_play(game, objective)
+        return _list_variants(game, full)
     known = strategies(game)
-    rows = []
+    if not full and objective is None:
+        return Answer(
+            f"{{game}} has {len(known)} strategies; --full shows what they lose against perfect play.",
+            game,
+            tables={"strategies": ""},
+            strategies=rows_of({"name": known.keys(), "plays": known.values()}),
+        )
+    best = perfect_play(game, objective or "score")
+    rows: list[dict[str, Any]] = []
     for name, plays in tracked(known.items(), "strategies evaluated", "strategies", len(known)):
         found = best.evaluate(strategy(game, name))
         numbers = {"value": found.value, "regret": found.regret, "shut_probability": found.shut_probability}
         rows.append({"name": name, **numbers, "plays": plays})
-    sentence = "The strategies of {game}; the regret is what they lose per turn against perfect play."
-    tables = {"strategies": ""}
-    formats = {"shut_probability": CHANCE}
-    return Answer(sentence, game, best.objective, tables=tables, formats=formats, strategies=rows)
+    lose = [row for row in rows if row["regret"] > 0]
+    sentence = f"Of the {len(rows)} strategies of {{game}}, {len(rows) - len(lose) or 'none'} play perfectly"
+    if lose:
+        least = min(lose, key=itemgetter("regret"))
+        loss = format(least["regret"], form_of(best.objective.unit))
+        sentence += f"; otherwise {least['name']} loses least, {loss}{{unit}} a turn"
+    return Answer(
+        f"{sentence}.",
+        game,
+        best.objective,
+        tables={"strategies": ""},
+        columns={"strategies": ["name", "value", "regret", "shut_probability"]},
+        formats={"shut_probability": CHANCE},
+        strategies=rows,
+    )
 
 
-def _list_variants(changes: Game) -> Answer:
-    """Return the values of perfect play of each variant with `changes`, or the error where they do not fit it."""
+def _list_variants(changes: Game, full: bool) -> Answer:
+    """Return the variants with `changes`, or the error where they do not fit; with `full` values of perfect play."""
     names = entry_of(changes).variants
     if not names:
         raise ValueError(f"{changes.name} has no variants")
@@ -81,22 +104,24 @@ def _list_variants(changes: Game) -> Answer:
         row: dict[str, Any] = {"name": name}
         try:
             game = make_game(type(changes), {**names[name].fields, **own_rules(changes)})
-            if game not in numbers:
+            if full and game not in numbers:
                 best = perfect_play(game, "score")
                 numbers[game] = {"afterstates": best.num_afterstates, "value": best.value}
                 if isinstance(best, Solution):  # a box too large for tables takes seconds for each objective
                     numbers[game]["shut_probability"] = perfect_play(game, "shut").value
-            row |= {"rules": all_rules(game), **numbers[game]}
+            row |= {"rules": all_rules(game), **numbers.get(game, {})}
         except ValueError as error:
             row["refused"] = str(error)
         rows.append(row | {"description": names[name].rules})
+    shown = ["afterstates", "value", "shut_probability"] if full else ["description"]
+    shown += ["refused"] * any("refused" in row for row in rows)
     return Answer(
-        "The variants of {game}, each with the values of perfect play.",
+        f"{{game}} has {len(names)} variants; {'these are' if full else '--full shows'} their values.",
         changes,
         changes=own_rules(changes),
         variants=rows,
         tables={"variants": ""},
-        columns={"variants": ["name", "afterstates", "value", "shut_probability", "description", "refused"]},
+        columns={"variants": ["name", *shown]},
         formats={"shut_probability": CHANCE},
     )
 
@@ -114,30 +139,33 @@ def solve(game: Game, *, objective: str = "score", worst: bool = False, exact: b
         ValueError: if the game has too many positions for fractions.
     """
     best = perfect_play(game, objective, worst=worst, exact=exact)
-    answer = Answer(
-        "The {play} play of {game} has a value of {value}{unit} per turn.",
+    sentence = "The value of the {play} play of {game} is {value}{unit} a turn"
+    numbers: dict[str, Any] = {"value": float(best.value)}
+    if exact:
+        sentence += ", exactly {fraction}"
+        numbers["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
+    if isinstance(best, Solution):
+        if objective == "score":
+            sentence += f"; the {words_of(game).perfection} is {{shut_probability}}"
+        numbers["shut_probability"] = best.evaluate(best.policy).shut_probability
+    numbers["afterstates"] = best.num_afterstates
+    if isinstance(best, Solution):
+        numbers["decisions"] = len(best.tables.decisions)
+    progress, dice = game.start()
+    first_rolls = rolls(game, dice).shown
+    sign = best.objective.sign
+    values = [float(sign * choice_at(best, progress, dice, roll).utility) + 0.0 for roll in first_rolls]
+    return Answer(
+        f"{sentence}.",
         game,
         objective_of(game, objective),
         tables={"by_first_roll": "The value by the first roll:"},
         columns={"by_first_roll": ["roll", "value"]},
         formats={"shut_probability": CHANCE},
         play="worst" if worst else "best",
-        value=float(best.value),
+        **numbers,
+        by_first_roll=dict(zip(map(game.describe_roll, first_rolls), values, strict=True)),
     )
-    json = answer.json
-    progress, dice = game.start()
-    first_rolls = rolls(game, dice).shown
-    if isinstance(best, Solution):
-        if exact:
-            json["fraction"] = f"{best.value.numerator}/{best.value.denominator}"
-        json["shut_probability"] = best.evaluate(best.policy).shut_probability
-        json |= {"afterstates": best.num_afterstates, "decisions": len(best.tables.decisions)}
-    else:
-        json["afterstates"] = best.num_afterstates
-    sign = best.objective.sign
-    values = [float(sign * choice_at(best, progress, dice, roll).utility) + 0.0 for roll in first_rolls]
-    json["by_first_roll"] = dict(zip(map(game.describe_roll, first_rolls), values, strict=True))
-    return answer
 
 
 def hardness(game: Game, *, objective: str = "score") -> Answer:
@@ -153,9 +181,11 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
     found = measure_hardness(game, objective)
     formats = dict.fromkeys(["mean_gap", "least_gap", "reciprocal_gaps"], ".4g")
     return Answer(
-        "Random play of {game} loses {random_regret}{unit} per turn; shares and gaps below are shares of this.",
+        "Random play of {game} loses {random_regret}{unit} a turn; one greedy step on its values leaves {left} of it.",
         game,
         found.objective,
+        words={"left": format(found.shares[0], PERCENT)},
+        tables={"facts": "Shares and gaps are shares of what random play loses:"},
         formats=formats | dict.fromkeys(["shares", "coverage", "dice_share"], PERCENT),
         **found.summary(),
     )
@@ -175,9 +205,11 @@ def certify(game: Game, *, objective: str = "score", out: str | None = None) -> 
     if out is not None:
         found.save(out)
     return Answer(
-        "The best play of {game} has a value of exactly {fraction} per turn. Values in floats are compared with this.",
+        "The value of the best play of {game} is exactly {fraction}, or {value}{unit} a turn; values in floats err by "
+        "at most {largest_error}.",
         game,
         objective_of(game, objective),
+        tables={"facts": ""},
         formats={"largest_error": ".2g", "largest_relative_error": ".2g"},
         value=float(found.value),
         fraction=f"{found.value.numerator}/{found.value.denominator}",
@@ -191,6 +223,7 @@ def afterstates(
     *,
     objective: str = "score",
     place: PlaceInRound = PlaceInRound(),  # noqa: B008
+    full: bool = False,
 ) -> Answer:
     """List every afterstate before a throw with its value.
 
@@ -198,6 +231,7 @@ def afterstates(
         game: the rules.
         objective: What a turn is played for: score, shut (the perfect score) or at-most:T.
         place: the place in a round.
+        full: Also print the ways to the perfect score in 0, 1, 2 ... throws.
 
     Returns:
         By afterstate the value and the ways to the perfect score in exactly 0, 1, 2 ... throws. Every throw of single
@@ -209,8 +243,15 @@ def afterstates(
     columns["ways"] = ways_to_shut(solution.tables, exact=True).tolist()
     before_throws = solution.tables.dice.nonzero()[0].tolist()
     shown = {name: [columns[name][index] for index in before_throws] for name in ("afterstate", "value", "ways")}
-    sentence = "The value of each afterstate of {game}, and the ways to the perfect score in 0, 1, 2 ... throws."
-    return Answer(sentence, game, solution.objective, turn, tables={"afterstates": ""}, afterstates=rows_of(shown))
+    return Answer(
+        f"These are the values of the {len(before_throws):,} afterstates of {{game}} before a throw.",
+        game,
+        solution.objective,
+        turn,
+        tables={"afterstates": ""},
+        columns={"afterstates": ["afterstate", "value", *["ways"] * full]},
+        afterstates=rows_of(shown),
+    )
 
 
 def advise(
@@ -253,9 +294,20 @@ def advise(
         moves.sort(key=itemgetter("regret"))
         state = game.describe_state(progress, dice, roll)
         value = sign * choice.utility + 0.0
-        sentence = "The value of each legal move in {game}, best first." if moves else "{game} allows no move here."
-        tables = {"moves": ""}
-        return Answer(sentence, game, best.objective, turn, tables=tables, state=state, value=value, moves=moves)
+        advice = " or ".join(game.describe_move(move.action, move.dice > 0) for move in choice.best)
+        return Answer(
+            "In {game}, the best move at {state} is {advice}, with a value of {value}{unit}."
+            if moves
+            else "In {game}, no move is allowed at {state}; the value is {value}{unit}.",
+            game,
+            best.objective,
+            turn,
+            words={"advice": advice},
+            tables={"moves": ""},
+            state=state,
+            value=value,
+            moves=moves,
+        )
     known = rolls(game, dice)
     rows = []
     for roll, count in zip(known.shown, known.counts.tolist(), strict=True):
@@ -270,7 +322,7 @@ def advise(
             }
         )
     value = sum(row["chance"] * row["value"] for row in rows)
-    sentence = "The best moves in {game} for every roll, and where they lead."
+    sentence = "In {game}, the value at {afterstate} is {value}{unit}; these are the best moves for every roll."
     formats: dict[str, Any] = {"chance": PERCENT, "moves": moves_in_words(game)}
     about = {"afterstate": game.describe_afterstate(progress, dice), "value": value}
     return Answer(sentence, game, best.objective, turn, tables={"rolls": ""}, formats=formats, **about, rolls=rows)

@@ -43,6 +43,8 @@ from stb_gym.solver import (
 )
 from stb_gym.tracking import tracked
 
+MANY_ROWS = 2**10  # of boards, which take longer than two seconds
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LargeSolution:
@@ -150,7 +152,8 @@ class LargeSolution:
         _throw_first(self, policy, grid, flow.visits, sums)
         bests = RowMoves(grid, utility[-1], np.maximum, -np.inf)
         states = np.arange(len(grid.thrown))[:, None] * grid.rows * grid.columns + np.arange(grid.columns)
-        for row in tracked(reversed(range(grid.rows)), "boards evaluated", "rows", grid.rows):
+        is_long = grid.rows >= MANY_ROWS
+        for row in tracked(reversed(range(grid.rows)), "boards evaluated", "rows", grid.rows, is_long=is_long):
             played = flow.through(row)
             best = bests.reduce(row)
             visits = grid.chances.T @ flow.visits[:, row]
@@ -293,7 +296,8 @@ def _sweep(game: Game, goal: Objective, *, uniform: bool = False) -> LargeSoluti
     moves = RowMoves(grid, by_board, operation, neutral, within=False)
     counts = RowMoves(grid, grid.allowed.sum(axis=0, dtype=np.int32), np.add, 0) if uniform else None
     utility[:, 0, 0] = goal.utilities(grid.final_scores(0)[:1])  # the turn is over, so there is no sum over rolls
-    for row in tracked(range(grid.rows), "boards solved", "rows", grid.rows):
+    words = "boards of random play solved" if uniform else "boards solved"
+    for row in tracked(range(grid.rows), words, "rows", grid.rows, is_long=grid.rows >= MANY_ROWS):
         by_roll = moves.reduce(row)
         end = goal.utilities(grid.final_scores(row)).astype(float)
         count = counts.reduce(row) if counts else None

@@ -145,7 +145,7 @@ def test_a_terminal_without_box_drawing_gets_lookalikes(monkeypatch):
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(io.BytesIO(), "ascii"))
     assert main(["solve", "--help"]) == 0
     sys.stdout.seek(0)
-    assert "+- Commands -" in sys.stdout.read()
+    assert "+- Games -" in sys.stdout.read()
 
 
 WRITES_FOR_EVER = """

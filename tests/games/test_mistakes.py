@@ -495,8 +495,10 @@ class Bonus(Keep):
 @pytest.mark.slow
 def test_commands_refuse_rules_that_only_other_fields_break(capsys):
     register_game(Bonus)
-    for words in ("solve", "certify", "hardness", "evaluate --policy random", "afterstates", "advise --roll 1,2", "ask",
-                  "round", "tournament --policy optimal,random", "simulate --policy random", "list"):  # fmt: skip
+    for words in (
+        "solve", "certify", "hardness", "evaluate --policy random", "afterstates", "advise --roll 1,2", "ask",
+        "round", "tournament --policy optimal,random", "simulate --policy random", "list --full",
+    ):  # fmt: skip
         command, *flags = words.split()
         assert main([command, "bonus", *flags, "--bonus", "2"]) == 0, words
         capsys.readouterr()

@@ -100,10 +100,10 @@ def test_lines_are_as_long_as_those_of_the_terminal(capsys, terminal):
     assert capsys.readouterr().out == "a sentence of more than forty characters\nbreaks between its words\n\nshort\n"
 
 
-def test_lines_have_80_characters_without_a_terminal(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "40")
+def test_lines_have_80_characters_without_a_terminal(capfd, monkeypatch):
+    monkeypatch.delenv("COLUMNS", raising=False)
     say("word " * 20, wrapped=True)
-    assert [*map(len, capsys.readouterr().out.splitlines())] == [79, 19]
+    assert [*map(len, capfd.readouterr().out.splitlines())] == [79, 19]
 
 
 @pytest.mark.parametrize(
@@ -127,15 +127,24 @@ def test_colours_are_for_terminals(at_terminal, variables, coloured, capsys, ter
 
 
 @pytest.mark.usefixtures("terminal")
-def test_words_in_the_last_column_of_a_table_are_wrapped_at_a_terminal():
-    table = Table({"name": Column("", ["a", "random"]), " ": Column("", [LONG, None])})
+def test_cells_of_a_table_break_between_words_where_its_lines_are_too_long():
+    table = Table(
+        {"name": Column("", ["a", "random"]), " ": Column("", [LONG, None]), "mean score": Column("d", [1, 2])}
+    )
     assert str(table).splitlines() == [
-        "name",
-        "a       a sentence of more than forty",
-        "        characters breaks between its",
-        "        words",
-        "random",
+        "name                              mean",
+        "                                 score",
+        "a       a sentence of more than      1",
+        "        forty characters breaks",
+        "        between its words",
+        "random                               2",
     ]
+
+
+@pytest.mark.usefixtures("terminal")
+def test_words_of_a_table_stay_whole_where_they_need_longer_lines():
+    table = Table({"a name": Column("", ["a" * 30]), "b": Column("", ["b" * 30])})
+    assert str(table).splitlines() == ["a name" + " " * 26 + "b", f"{'a' * 30}  {'b' * 30}"]
 
 
 def test_loops_show_progress_two_seconds_after_the_start_of_a_block_that_asks_for_it(monkeypatch):
@@ -144,14 +153,15 @@ def test_loops_show_progress_two_seconds_after_the_start_of_a_block_that_asks_fo
     clock = iter([100.0, 100.0, 101.0, 150.0])
     monkeypatch.setattr("stb_gym.tracking.time", SimpleNamespace(monotonic=lambda: next(clock)))
 
-    def read():
-        assert [*tracked("ab", "letters read", "letters", 2)] == ["a", "b"]
+    def read(is_long=False):
+        assert [*tracked("ab", "letters read", "letters", 2, is_long=is_long)] == ["a", "b"]
 
     read()
     with showing_progress():
         for _ in range(3):
             read()
-    read()
-    assert bars.call_args_list == [call("letters read", 2, "letters", delay) for delay in (2.0, 1.0, 0.5)]
+        read(is_long=True)
+    read(is_long=True)
+    assert bars.call_args_list == [call("letters read", 2, "letters", delay) for delay in (2.0, 1.0, 0.5, 0)]
     tell = bars.return_value.__enter__.return_value.tell
-    assert tell.call_args_list == [call(1), call(2)] * 3
+    assert tell.call_args_list == [call(1), call(2)] * 4

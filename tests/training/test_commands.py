@@ -31,7 +31,9 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
     assert (config.settings.num_envs, config.settings.exploration, config.settings.horizon) == (8, 0.5, 10.0)
     assert len(Run(folder).curve()) == 3
     shown = folder.relative_to(folders.parent)
-    assert capsys.readouterr().err == f"wrote {shown}/curve.png\npython -m training.evaluate {shown}\n"
+    sentence, *others = capsys.readouterr().err.splitlines()
+    assert re.fullmatch(r"The regret \(probability\) of q-learning goes from [\d.]+ to [\d.]+ in 384 steps\.", sentence)
+    assert others == [f"wrote {shown}/curve.png", f"python -m training.evaluate {shown}"]
     with Image.open(folder / "curve.png") as drawn:
         assert len(drawn.convert("RGB").getcolors(2**24)) > 20
 
@@ -40,7 +42,7 @@ def test_a_terminal_shows_the_curve(folders, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert train.main(["tabular-afterstates", *FIVE, "--settings.num-steps", "4"]) == 0
     *picture, wrote, _ = re.sub(r".*\r", "", capsys.readouterr().err).splitlines()
-    heading = picture.index("regret (points), tabular-afterstates")
+    [heading] = [at for at, line in enumerate(picture) if line.startswith("The regret (points) of tabular-afterstates")]
     assert re.fullmatch(r"random 0\.88 \|[.*]{60}", picture[heading + 1])
     assert len(picture[heading:]) == 17
     assert picture[-1].split() == ["192", "384", "steps"]
@@ -69,7 +71,7 @@ def test_what_a_budget_does_not_allow_is_said_before_and_after(folders, capsys):
         "sb3-dqn makes 4 steps, not 3, in rollouts of 4",
         "1 of 2 measurements, one after each rollout",
     ]
-    *said, no_update, _, _ = capsys.readouterr().err.splitlines()
+    *said, no_update, _, _, _ = capsys.readouterr().err.splitlines()
     assert said == [f"training.train: {line}" for line in lines]
     assert no_update == f"{folder} {NEVER_UPDATED}"
     assert (Run(folder).config.steps, Run(folder).config.budget) == (4, 3)
@@ -134,7 +136,7 @@ def test_a_run_that_fails_is_reported_and_others_continue(folders, capsys):
     (first / "result.json").write_text("{")
     capsys.readouterr()
     assert train.main([*words, "--resume"]) == 2
-    failure, _ = capsys.readouterr().err.splitlines()
+    failure, *_ = capsys.readouterr().err.splitlines()
     assert failure.startswith("training.train: runs/q-learning-ShutTheBox-v0-tiles-5-0 failed: cannot read ")
 
 
@@ -221,9 +223,11 @@ def test_help_explains_every_flag(command, capsys):
 
 def test_a_run_is_measured_again_beside_the_strategies(finished, capsys):
     assert evaluate.main([str(finished)]) == 0
-    heading, *rows = capsys.readouterr().out.splitlines()
-    assert heading.split()[:2] == ["value", "regret"]
+    sentence, table = capsys.readouterr().out.replace("this run", "greedy").split("\n\n")
+    heading, *rows = table.splitlines()
+    assert heading.split()[:3] == ["policy", "value", "regret"]
     regrets = {name: float(regret) for name, _, regret, *_ in map(str.split, rows)}
+    assert f"loses {regrets['greedy']:.5f} points a turn" in sentence.replace("\n", " ")
     assert list(regrets.values()) == sorted(regrets.values())
     result, game = Run(finished).result(), ShutTheBox(tiles=5)
     expected = [result["greedy"]["regret"], evaluate_exactly(game, strategy(game, "random")).regret]

@@ -113,7 +113,7 @@ def test_an_agent_is_trained_measured_and_compared(folders, capsys):
     words = [f"{HERE}:Guessing", *FIVE, "--steps", "100", "--settings.scale", "2.5", "--seeds", "0-1"]
     assert train.main(words) == 0
     first, second = (folders / f"{HERE}.Guessing-ShutTheBox-v0-tiles-5-{seed}" for seed in (0, 1))
-    said, _, command = capsys.readouterr().err.splitlines()
+    said, *_, command = capsys.readouterr().err.splitlines()
     assert said == f"training.train: {HERE}:Guessing does not save its state: a killed run begins anew"
     assert command == f"python -m training.compare runs/{first.name} runs/{second.name}"
     curve = Run(first).curve()

@@ -81,7 +81,7 @@ def score_of_lowest(task, masked):
 def test_the_number_of_a_scripted_agent_is_known(run, capsys, track):
     assert run("make_lowest", "--track", track) == 0
     expected = [log10(score_of_lowest(task, track == "masks")) for task in SMALL.values()]
-    said = capsys.readouterr().out
+    said = capsys.readouterr().out.replace("\n", " ")
     assert f" has {mean(expected):.2f} ({mean(expected):.2f} to {mean(expected):.2f})" in said
     assert f"with {max(expected):.2f}." in said
     assert Lowest.learnt == [200_000] * 80

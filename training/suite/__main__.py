@@ -65,7 +65,8 @@ def suite(
         say(
             f"exact-8, {edition}: after {BUDGETS[str(budget)]:,} steps {agent} has {found.mean:.2f} ({interval}), "
             f"where random play has 0 and a tenth of its regret -1. Its worst task is {found.worst} with "
-            f"{found.worst_mean:.2f}."
+            f"{found.worst_mean:.2f}.",
+            wrapped=True,
         )
     say(f"\n{table(rows)}")
     say(f"wrote {entry}", error=True)
