@@ -7,6 +7,7 @@ from html import escape, unescape
 from importlib import metadata
 from pathlib import Path
 from textwrap import shorten
+from urllib.parse import urlsplit
 
 from docutils.nodes import SkipNode, Text, paragraph
 from docutils.utils.math.latex2mathml import tex2mathml
@@ -43,13 +44,15 @@ project = "stb_gym"
 author = "The stb_gym authors"
 release = metadata.version("stb-gym")
 
-extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "docs.written"]
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton", "docs.written"]
 nitpick_ignore_regex = [("py:.*", ".*")]  # docstrings name errors and types of other libraries
 suppress_warnings = ["ref.python"]  # two classes may have attributes of the same name
 
 myst_heading_anchors = 3
 myst_enable_extensions = ["deflist", "dollarmath", "attrs_inline"]
+copybutton_prompt_text = ">>> "  # copy the lines that are typed, without prompts
 nb_execution_mode = "off"  # the notebooks are committed with their outputs
+nb_code_prompt_show, nb_code_prompt_hide = "Show the {type}", "Hide the {type}"
 root_doc = "documentation"  # index.html is the game
 exclude_patterns = ["**/.ipynb_checkpoints", "home.md"]
 
@@ -65,6 +68,8 @@ html_theme = "furo"
 html_math_renderer = "mathml"  # browsers show it without a script from elsewhere
 html_title = "stb_gym"
 html_baseurl = URLS.get("Documentation", "")
+html_additional_pages = {"404": "404.html"}
+html_context = {"site_path": urlsplit(html_baseurl).path}
 html_theme_options = {
     "top_of_page_buttons": [],  # which are outside of all landmarks
     "footer_icons": [],
@@ -87,7 +92,7 @@ pygments_style, pygments_dark_style = "a11y-light", "a11y-dark"
 def setup(app):
     """Register the hooks that escape docstrings, render formulas, copy notebooks and write the pages of games."""
     app.connect("autodoc-process-docstring", lambda *given: _escape(given[-1]), priority=900)  # after napoleon
-    app.connect("env-get-outdated", lambda *_: [root_doc, "play"])  # they include the README and all games
+    app.connect("env-get-outdated", lambda *_: ["play"])  # it includes all games
     app.connect("doctree-read", lambda _, doctree: _shorten_types(doctree))
     app.connect("html-page-context", _finish_page)
     app.connect("build-finished", _copy_notebooks)
@@ -123,7 +128,7 @@ def _write_pages_to_play(app, error):
 
 
 def _write_curves(app, error):
-    """Write the page of curves, with an icon, preview tags, and links to the site."""
+    """Write the page of curves in place of curves.md, with an icon, preview tags, and links to the site."""
     if error is None:
         path = Path(app.outdir, "curves.html")
         write_curves(path)

@@ -21,6 +21,7 @@ from unittest.mock import patch
 
 import gymnasium as gym
 import numpy as np
+import yaml
 
 import stb_gym
 from docs.gallery import gallery
@@ -130,10 +131,13 @@ def leaderboard(_: str = "") -> str:
     return "\n".join(lines)
 
 
-def readme(_: str = "") -> str:
-    """Return the README up to its list of pages, with links relative to this folder."""
-    text, _, _ = README.read_text().partition("Read on:")
-    return text.replace("](docs/", "](").replace('="docs/', '="')
+def citation(_: str = "") -> str:
+    """Return the BibTeX entry of the package, from CITATION.cff."""
+    cited = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    authors = " and ".join(f"{{{author['name']}}}" for author in cited["authors"])
+    found = {"title": cited["title"], "author": authors, "version": cited["version"]} | {"url": cited.get("url")}
+    lines = [f"  {name} = {{{value}}}," for name, value in found.items() if value]
+    return "\n".join(["```bibtex", "@software{stb_gym,", *lines, "}", "```"])
 
 
 def commands(_: str = "") -> str:
@@ -163,10 +167,10 @@ WRITERS: dict[str, Callable[[str], str]] = {
     "names": names,
     "leaderboard": leaderboard,
     "gallery": gallery,
-    "readme": readme,
+    "citation": citation,
     "commands": commands,
 }
-README = Path(__file__).parent.parent / "README.md"
+ROOT = Path(__file__).parent.parent
 RULES = "╭─ Rules"  # the start of the panel with the rules in a command's help
 ROUND = re.compile(r"stb_gym/\w+Round-v\d+")
 PICTURE = re.compile(  # groups: dark picture, alternative text, light picture

@@ -6,6 +6,8 @@ document.addEventListener("DOMContentLoaded", () => {
   for (const caption of document.querySelectorAll("p[role=heading]")) {
     caption.setAttribute("aria-level", "2");
   }
+  for (const folded of document.querySelectorAll(".cell summary")) folded.removeAttribute("aria-label"); // its words name it
+  for (const empty of document.querySelectorAll("table.dataframe th:empty")) empty.role = "presentation";
   for (const box of document.querySelectorAll("pre, math, .table-wrapper, .cell_output")) {
     if (box.scrollWidth > box.clientWidth) box.tabIndex = 0;
   }

@@ -4,7 +4,7 @@ from typing import Any
 
 from stb_gym.envs.table_stepper import Stepper
 from stb_gym.games import throw_faces
-from stb_gym.words import Picture, needed, words_of
+from stb_gym.words import Picture, below, needed, words_of
 
 ILLEGAL_ACTION = "illegal action: the turn ends"
 
@@ -31,7 +31,7 @@ class TurnRenderer:
             state: the state.
             throw: the throw that led there.
             last: the state, the throw and the action before; None at the beginning of a turn.
-            caption: words that come first.
+            caption: a line of its own: above a text, below a picture.
 
         Returns:
             A text for "ansi", a picture [H, W, 3] for "rgb_array", None for "human", which shows it in a window.
@@ -54,7 +54,9 @@ class TurnRenderer:
             said = _join(". ", moved, words.no_move(progress, dice, faces))
         else:
             said = moved or "first throw"
-        picture = words.picture(progress, dice, () if is_illegal else faces, _join(". ", caption, said))
+        picture = words.picture(progress, 0 if is_illegal else dice, () if is_illegal else faces, said)
+        if caption:
+            picture = below(picture, [caption])
         if self._window is None:
             return picture
         self._window.show(picture)

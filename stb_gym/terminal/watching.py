@@ -226,20 +226,22 @@ def frames(turn: PlayedTurn) -> Iterator[Frame]:
     coach = turn.coach
     words = words_of(coach.game)
 
-    def frame(picture: Picture, utility: float, line: str, seconds: float) -> Frame:
-        value = f"{turn.name}; perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
-        return Frame(below(picture, [value, line]), seconds)
+    def frame(picture: Picture, seconds: float, first: str, second: str, third: str = "") -> Frame:
+        return Frame(below(picture, [first, second, third]), seconds)
+
+    def value(utility: float) -> str:
+        return f"perfect play: {coach.unit.value(utility)} {coach.unit.heading}"
 
     for number, (state, move) in enumerate(turn.steps, 1):
         remark = coach.remark(state, move)
-        picture = words.picture(state.progress, state.dice, state.faces, f"throw {number}")
-        yield frame(picture, coach.choice(state).utility, "" if move else remark, THROWN)
+        picture = words.picture(state.progress, state.dice, state.faces, f"{turn.name}: throw {number}")
+        yield frame(picture, THROWN, value(coach.choice(state).utility), "" if move else remark)
         if move is not None:
             plays = moves_in_words(coach.game, state, [move])
-            picture = words.picture(move.progress, move.dice, (), plays)
-            yield frame(picture, coach.utility(move.progress, move.dice), remark, MOVED)
-    sentence = coach.account(turn.steps).sentence
-    yield Frame(below(picture, [turn.end, sentence]), ENDED)
+            picture = words.picture(move.progress, move.dice, (), f"{turn.name}: {plays}")
+            yield frame(picture, MOVED, value(coach.utility(move.progress, move.dice)), remark)
+    unit, _, changes = coach.account(turn.steps).sentence.partition(": ")
+    yield frame(picture, ENDED, turn.end, f"{unit}:", changes)
 
 
 def write_film(path: str | Path, film: list[Frame]) -> None:

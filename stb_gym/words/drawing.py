@@ -1,4 +1,4 @@
-"""Pictures of positions: a box with a tray and a floor of felt, tiles, dice, and words about them.
+"""Pictures of positions as the page shows them: a box lined with felt, tiles in a tray, dice, and words about them.
 
 Pictures are drawn with Pillow, which is loaded when something is drawn and comes with `stb-gym[render]`. Lengths are in
 pixels of the finished picture; places are distances from the left and from the top.
@@ -55,13 +55,11 @@ class Canvas:
         self._draw = needed("PIL.ImageDraw", "Pillow", "pictures").Draw(self._image)
         self._font = needed("PIL.ImageFont", "Pillow", "pictures").load_default
 
-    def block(
-        self, x: float, y: float, width: float, height: float, radius: float, colour: Colour, rim: Colour | None = None
-    ) -> None:
-        """Draw a rectangle with round corners around (x, y), and a rim of two pixels inside it."""
+    def block(self, x: float, y: float, width: float, height: float, radius: float, colour: Colour) -> None:
+        """Draw a rectangle with round corners around (x, y)."""
         left, top = (x - width / 2) * SCALE, (y - height / 2) * SCALE
         right, bottom = left + width * SCALE - 1, top + height * SCALE - 1
-        self._draw.rounded_rectangle((left, top, right, bottom), radius * SCALE, colour, rim, 2 * SCALE if rim else 0)
+        self._draw.rounded_rectangle((left, top, right, bottom), radius * SCALE, colour)
 
     def text(
         self, x: float, y: float, words: str, size: float, colour: Colour, anchor: str = "mm", room: float = inf
@@ -89,22 +87,22 @@ class Canvas:
         return np.array(self._image.reduce(SCALE))
 
 
-# Colours (red, green, blue).
-WALNUT, RIM, TRAY, FELT, SLOT = (66, 39, 22), (38, 23, 14), (30, 20, 14), (24, 82, 61), (17, 62, 46)
-IVORY, INK, CHALK, CREAM, SHADOW = (250, 247, 239), (58, 34, 20), (232, 204, 158), (255, 243, 220), (12, 44, 32)
+# Colours (red, green, blue), those of web/src/style/felt.css.
+WALNUT, FELT, TRAY = (112, 70, 42), (36, 99, 76), (46, 31, 22)
+IVORY, IVORY_EDGE, INK = (250, 247, 239), (206, 200, 186), (58, 34, 20)
+SHUT, CHALK, CREAM = (74, 51, 36), (217, 194, 166), (251, 248, 239)
+BLANK = (104, 146, 128)  # a die that is not thrown yet
+SHADOW = (18, 62, 46)
 
 # Lengths in pixels, even ones for the sake of video files.
-EDGE, BAR, GAP, FELT_HEIGHT, LEAST_WIDTH = 16, 44, 10, 104, 420
-FELT_MIDDLE = EDGE + FELT_HEIGHT // 2  # from the bottom
+EDGE, BAR, GAP, DICE_HEIGHT, LEAST_WIDTH = 12, 44, 6, 104, 420
+MIDDLE_OF_DICE = EDGE + 60  # from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
-TILE_PITCH, TILE_WIDTH, TILE_ROW = 58, 52, 112
-TRAY_OF_POINTS = 124
+TILE_PITCH, TILE_WIDTH, TILE_HEIGHT, TILE_ROW = 58, 50, 88, 104
+RADIUS, DROP = 8, 4  # of tiles; the height of their lower edges
+POINTS_HEIGHT = 124
 LINE = 30  # the height of a line of text below a picture
 LONGEST_ROW = 12  # tiles
-
-# Height, size of the number, and colours of the number, the tile and its rim.
-OPEN_TILE = (98, 34, INK, (236, 201, 145), (255, 231, 190))
-SHUT_TILE = (44, 24, CHALK, (74, 49, 32), (104, 72, 49))
 
 # Where each face has its pips: places in a square of three rows and three columns, numbered from 0 row by row.
 PIPS = {1: (4,), 2: (2, 6), 3: (2, 4, 6), 4: (0, 2, 6, 8), 5: (0, 2, 4, 6, 8), 6: (0, 2, 3, 5, 6, 8)}
@@ -126,14 +124,20 @@ def board_picture(
     """
     rows = -(-tiles // LONGEST_ROW)
     a_row = -(-tiles // rows)
-    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW + 6, caption, score)
+    canvas = empty_box(max(a_row * TILE_PITCH, slots * DIE_PITCH + 2 * SUM_ROOM), rows * TILE_ROW, caption, score)
     places = canvas.width / 2 + (np.arange(a_row) - (a_row - 1) / 2) * TILE_PITCH
+    canvas.block(canvas.width / 2, BAR + rows * TILE_ROW / 2, a_row * TILE_PITCH + 10, rows * TILE_ROW, 12, TRAY)
     for i in range(tiles):
-        height, size, ink, colour, rim = OPEN_TILE if board >> i & 1 else SHUT_TILE
-        x, y = places[i % a_row], BAR + (i // a_row + 1) * TILE_ROW - 4 - height / 2
-        canvas.block(x, y, TILE_WIDTH, height, 7, colour, rim)
-        canvas.text(x, y, str(i + 1), size, ink)
-    draw_dice(canvas, dice, shown, slots, f"= {sum(shown)}" if len(shown) > 1 else "")
+        x, y = places[i % a_row], BAR + (i // a_row + 0.5) * TILE_ROW
+        if board >> i & 1:
+            canvas.block(x, y + DROP / 2, TILE_WIDTH, TILE_HEIGHT + DROP, RADIUS, IVORY_EDGE)
+            canvas.block(x, y, TILE_WIDTH, TILE_HEIGHT, RADIUS, IVORY)
+            canvas.text(x, y, str(i + 1), 34, INK)
+        else:
+            canvas.block(x, y + DROP, TILE_WIDTH, TILE_HEIGHT - DROP, RADIUS, SHUT)
+            canvas.text(x, y + DROP, str(i + 1), 28, CHALK)
+            canvas.block(x, y + DROP + 2, 30, 2, 1, CHALK)  # strikes the number through
+    draw_dice(canvas, dice, shown, f"= {sum(shown)}" if len(shown) > 1 else "")
     return canvas.finished()
 
 
@@ -143,18 +147,18 @@ def points_picture(
     """Return a picture of the points and the dice.
 
     Args:
-        points: the number in the tray.
+        points: the number above the dice.
         dice: how many dice are in hand.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
         slots: the number of dice of the largest throw.
-        caption: the line above the tray.
+        caption: the line above the points.
         labels: what is written below each die.
     """
-    canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, TRAY_OF_POINTS, caption)
-    y = BAR + TRAY_OF_POINTS / 2
-    canvas.text(canvas.width / 2, y - 10, str(points), 64, CHALK)
-    canvas.text(canvas.width / 2, y + 42, "points", 20, CHALK)
-    draw_dice(canvas, dice, shown, slots, labels=labels)
+    canvas = empty_box(slots * DIE_PITCH + SUM_ROOM, POINTS_HEIGHT, caption)
+    y = BAR + POINTS_HEIGHT / 2
+    canvas.text(canvas.width / 2, y - 10, str(points), 64, CREAM)
+    canvas.text(canvas.width / 2, y + 42, "points", 20, CREAM)
+    draw_dice(canvas, dice, shown, labels=labels)
     return canvas.finished()
 
 
@@ -179,47 +183,44 @@ def below(picture: Picture, lines: list[str]) -> Picture:
     return np.concatenate((picture, canvas.finished()))
 
 
-def empty_box(room: int, tray: int, caption: str, score: str = "") -> Canvas:
-    """Return a canvas with a box: a tray and below it a floor of felt.
+def empty_box(room: int, height: int, caption: str, score: str = "") -> Canvas:
+    """Return a canvas with a box: a frame, and felt with two lines of text.
 
     Args:
         room: the width of its contents.
-        tray: the height of the tray.
-        caption: a line about the position, such as the last move; above the tray, on the left.
-        score: the points so far; above the tray, on the right.
+        height: the height of what is above the dice.
+        caption: a line about the position, such as the last move; at the top, on the left.
+        score: the points so far; at the top, on the right.
     """
     width = max(room + 20, LEAST_WIDTH) + 2 * EDGE
-    canvas = Canvas(width, BAR + tray + GAP + FELT_HEIGHT + EDGE, WALNUT)
+    canvas = Canvas(width, BAR + height + GAP + DICE_HEIGHT + EDGE, WALNUT)
     inside = width - 2 * EDGE
-    for y, height, colour in ((BAR + tray / 2, tray, TRAY), (canvas.height - FELT_MIDDLE, FELT_HEIGHT, FELT)):
-        canvas.block(width / 2, y, inside + 6, height + 6, 13, RIM)
-        canvas.block(width / 2, y, inside, height, 10, colour)
-    canvas.text(EDGE + 4, BAR / 2, caption, 21, CREAM, "lm", inside * 3 / 4 - 20)
-    canvas.text(width - EDGE - 4, BAR / 2, score, 21, CHALK, "rm", inside / 4)
+    canvas.block(width / 2, canvas.height / 2, inside, canvas.height - 2 * EDGE, 10, FELT)
+    caption_room = inside * (3 / 4 if score else 1) - 20
+    canvas.text(EDGE + 10, (EDGE + BAR) / 2, caption, 21, CREAM, "lm", caption_room)
+    canvas.text(width - EDGE - 10, (EDGE + BAR) / 2, score, 21, CREAM, "rm", inside / 4)
     return canvas
 
 
-def draw_dice(
-    canvas: Canvas, dice: int, shown: Sequence[int], slots: int, total: str = "", labels: Sequence[str] = ()
-) -> None:
-    """Draw dice on the felt, each in its slot, and their total; the slots of dice that are not thrown are dim.
-
-    A die shows pips or, above 6, a number.
+def draw_dice(canvas: Canvas, dice: int, shown: Sequence[int], total: str = "", labels: Sequence[str] = ()) -> None:
+    """Draw dice on the felt, and their total. A die shows pips or, above 6, a number.
 
     Args:
         canvas: the box.
-        dice: how many dice are in hand.
+        dice: how many dice are in hand; they are blank if nothing is thrown.
         shown: the faces of the dice just thrown; empty when nothing is thrown.
-        slots: the number of dice of the largest throw.
         total: the text on their right.
         labels: the text below each.
     """
-    y = canvas.height - FELT_MIDDLE
-    places = canvas.width / 2 + (np.arange(slots) - (slots - 1) / 2) * DIE_PITCH
-    for x in places[dice:]:
-        canvas.block(x, y, DIE, DIE, 14, SLOT)
-    for face, x in zip(shown, places, strict=False):
-        canvas.block(x + 1, y + 3, DIE, DIE, 14, SHADOW)
+    y = canvas.height - MIDDLE_OF_DICE
+    faces = shown or (None,) * dice
+    places = canvas.width / 2 + (np.arange(len(faces)) - (len(faces) - 1) / 2) * DIE_PITCH
+    for face, x in zip(faces, places, strict=True):
+        if face is None:
+            canvas.block(x, y, DIE, DIE, 14, BLANK)
+            continue
+        canvas.block(x + 1, y + 4, DIE, DIE, 14, SHADOW)
+        canvas.block(x, y + 1, DIE, DIE + 2, 14, IVORY_EDGE)
         canvas.block(x, y, DIE, DIE, 14, IVORY)
         if face not in PIPS:
             canvas.text(x, y, str(face), 34, INK)
@@ -227,5 +228,6 @@ def draw_dice(
             row, column = place // 3 - 1, place % 3 - 1
             canvas.block(x + column * PIP_PITCH, y + row * PIP_PITCH, PIP, PIP, PIP / 2, INK)
     for label, x in zip(labels, places, strict=False):
-        canvas.text(x, y + DIE / 2 + 11, label, 15, CREAM)
-    canvas.text(places[-1] + DIE / 2 + 16, y, total, 34, CREAM, "lm", SUM_ROOM - 16)
+        canvas.text(x, y + DIE / 2 + 12, label, 15, CREAM)
+    if total:
+        canvas.text(places[-1] + DIE / 2 + 16, y, total, 34, CREAM, "lm", SUM_ROOM - 16)

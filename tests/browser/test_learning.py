@@ -44,42 +44,74 @@ def fractions(seed):
         yield (mixed ^ mixed >> 14) / whole
 
 
-def q_learning(game, explore, rate, seed, objective):
-    """Yield the greedy policy before each episode of Q-learning of afterstate values."""
+def sampling(game, method, explore, rate, seed, objective):
+    """Yield the greedy policy before each episode of Q-learning or Monte Carlo control of afterstate values."""
     tables = compile_game(game)
     utility = stb_gym.solve(game, objective).objective.utilities(tables.final_score)
     values, corrections, random = np.zeros(tables.num_afterstates), np.zeros(tables.num_afterstates), fractions(seed)
+
+    def correct(afterstate, target):
+        corrections[afterstate] += 1
+        values[afterstate] += (rate or 1 / corrections[afterstate]) * (target - values[afterstate])
+
     while True:
         yield tables.greedy(values[tables.pair_afterstate])
-        afterstate, playing = tables.start, True
+        afterstate, playing, met = tables.start, True, []
         while playing:
             throws = rolls(game, int(tables.dice[afterstate])).of_throw
             state = tables.state_start[afterstate] + throws[int(next(random) * len(throws))]
             after = tables.pair_afterstate[tables.pair_start[state] : tables.pair_start[state + 1]]
             playing = len(after) > 0
-            target = values[after].max() if playing else utility[afterstate]
-            corrections[afterstate] += 1
-            values[afterstate] += (rate or 1 / corrections[afterstate]) * (target - values[afterstate])
+            met.append(afterstate)
+            if method == "q-learning":
+                correct(afterstate, values[after].max() if playing else utility[afterstate])
             if playing:
                 move = int(next(random) * len(after)) if next(random) < explore else values[after].argmax()
                 afterstate = after[move]
+        if method == "monte-carlo":
+            for each in met:
+                correct(each, utility[afterstate])
 
 
 @pytest.mark.parametrize(
-    ("words", "explore", "rate", "objective"),
-    [("explore=0.1&seed=7", 0.1, None, "score"), ("explore=0.3&rate=0.1&seed=7&for=shut", 0.3, 0.1, "shut")],
+    ("words", "arguments"),
+    [
+        ("explore=0.1&seed=7", ("q-learning", 0.1, None, 7, "score")),
+        ("explore=0.3&rate=0.1&seed=7&for=shut", ("q-learning", 0.3, 0.1, 7, "shut")),
+        ("method=monte-carlo&explore=0.3&seed=7", ("monte-carlo", 0.3, None, 7, "score")),
+    ],
 )
 @pytest.mark.parametrize("speed", ["full speed", "2,000 a second"])
-def test_the_curve_is_the_exact_regret_of_the_same_method_in_python(reader, words, explore, rate, objective, speed):
+def test_the_curve_is_the_exact_regret_of_the_same_method_in_python(reader, words, arguments, speed):
     page = reader.visit(f"learn?{words}", "small")
     page.get_by_label("speed").select_option(speed)
     curve = learn(page, 400)
     curve = curve[curve[:, 0] <= 400]
-    policies = q_learning(SMALL, explore, rate, 7, objective)
-    after = list(itertools.islice(policies, 401))
-    regret = [stb_gym.evaluate(SMALL, after[int(episodes)], objective).regret for episodes in curve[:, 0]]
+    after = list(itertools.islice(sampling(SMALL, *arguments), 401))
+    regret = [stb_gym.evaluate(SMALL, after[int(episodes)], arguments[-1]).regret for episodes in curve[:, 0]]
     assert len(curve) > 35
     assert curve[:, 1] == pytest.approx(np.array(regret), abs=1e-9)
+
+
+def test_value_iteration_ends_with_perfect_play(visitor):
+    page, tables = visitor.visit("learn?method=value-iteration", "small"), compile_game(SMALL)
+    click(page, "start")
+    expect(page.locator(".count")).to_contain_text("the end")
+    curve = curve_of(page)
+    values, regret = np.zeros(tables.num_afterstates), []
+    for _ in curve:
+        policy = tables.greedy(values[tables.pair_afterstate])
+        regret.append(stb_gym.evaluate(SMALL, policy).regret)
+        best = np.full(tables.num_states, -np.inf)
+        np.maximum.at(best, tables.pair_state, values[tables.pair_afterstate])
+        ends = np.isinf(best)
+        best[ends] = -tables.final_score[tables.state_origin[ends]]
+        values = np.add.reduceat(tables.state_probability * best, tables.state_start[:-1])
+    assert curve[:, 0].tolist() == list(range(len(curve)))
+    assert curve[:, 1] == pytest.approx(regret, abs=1e-9)
+    assert regret[0] > 1 > regret[-1] == 0
+    expect(page.get_by_role("button", name="one sweep")).to_be_disabled()
+    visitor.look()
 
 
 def test_the_analysis_shows_the_moves_of_the_learner(reader):

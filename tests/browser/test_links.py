@@ -12,7 +12,7 @@ TITLES = {
     "board": "Analysis: open 1,2,3,4,5,6,7,8,9",
     "board?open=1,4,5&roll=9": "Analysis: open 1,4,5, roll 9",
     "map?open=1,4,5": "Map: open 1,4,5",
-    "learn?explore=0.3&rate=0.1&seed=4": "Learn: exploration 30%, rate 0.1, seed 4",
+    "learn?explore=0.3&rate=0.1&seed=4": "Learn: Q-learning, explore 30%, rate 0.1, seed 4",
     "training?run=fitted-q-small-0&step=2000": "Training: fitted-q-small-0 after 2 k steps",
     "drill?seed=3": "Drill: seed 3",
 }

@@ -20,7 +20,8 @@ pytest.importorskip("furo", reason="there is no theme of the site: make .venv/do
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 ADDRESS = PROJECT.get("urls", {}).get("Documentation")
 README = (ROOT / "README.md").read_text()
-MAIN = ("index", "documentation", "play", "rules", "agents", "notebooks/quickstart", "play/threes")
+MAIN = ("index", "documentation", "play", "rules", "agents", "errors", "404", "play/threes")
+MAIN += ("notebooks/quickstart", "notebooks/open_and_shut_case")
 GAMES = {f"play/shut-the-box-{name}" for name in VARIANTS if name != "the-300"} | {"play/threes"}
 
 
@@ -56,6 +57,32 @@ def test_every_page_has_the_header_of_the_site(reader, name):
     expect(header.get_by_role("link")).to_have_text(["Play", "Games", "Documentation", "Results", *source])
     header.get_by_role("link", name="Documentation").click()
     expect(reader.page).to_have_url(reader.pages["documentation"])
+
+
+def test_the_sidebar_leads_from_learning_to_reference(reader):
+    reader.page.goto(reader.pages["documentation"])
+    sidebar = reader.page.get_by_role("complementary", name="site")
+    expect(sidebar.get_by_role("heading")).to_have_text(["Learn", "How to", "Understand", "Results", "Reference"])
+    results = sidebar.get_by_role("heading", name="Results").locator("+ ul")
+    results.get_by_role("link").first.click()
+    expect(reader.page.get_by_role("heading", name="How close do agents get to perfect play?")).to_be_visible()
+
+
+def test_a_button_copies_what_is_typed(reader):
+    reader.page.goto(reader.pages["errors"])
+    reader.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    reader.page.get_by_role("button", name="Copy").first.click()
+    copied = reader.page.evaluate("navigator.clipboard.readText()")
+    assert copied.splitlines() == ['env = gym.make("stb_gym/ShutTheBox-v0")', "env.step(0)"]
+
+
+def test_long_outputs_of_notebooks_are_folded(reader):
+    reader.page.goto(reader.pages["notebooks/open_and_shut_case"])
+    tables = reader.page.locator("table.dataframe:has(tr:nth-of-type(512))")
+    expect(tables).to_have_count(3)
+    expect(tables.first).to_be_hidden()
+    reader.page.get_by_text("Show the output").nth(1).click()
+    expect(tables.first).to_be_visible()
 
 
 def test_every_game_has_a_small_page_and_a_card(reader, site):
@@ -109,7 +136,7 @@ def test_the_chart_of_the_first_page_leads_to_mistakes_and_games(visitor):
 def test_links_lead_somewhere_on_the_site(site, pages):
     for name in pages:
         page = site / f"{name}.html"
-        html = page.read_text().partition('<script type="application/octet-stream"')[0]
+        html = re.sub("<base [^>]*>", "", page.read_text()).partition('<script type="application/octet-stream"')[0]
         targets = {unescape(target) for target in re.findall(r'(?:href|src)="([^"]+)"', html)}
         assert html.count(f'href="{ADDRESS}') == html.count('rel="canonical"'), name  # all others are relative
         for target in targets:

@@ -1,5 +1,6 @@
 """Test that every code block of the README and of the pages runs and prints the figures in its comments."""
 
+import doctest
 import io
 import re
 import shlex
@@ -37,7 +38,7 @@ LONGEST = tuple(
 
 
 def test_every_command_is_tested_or_known():
-    assert {block.language for block in BLOCKS} == {"python", "sh", "text"}
+    assert {block.language for block in BLOCKS} == {"pycon", "python", "sh", "text"}
     known = [*OURS, *(line for name in ("make ", "pip install ", "python -m training.") for line in commands_of(name))]
     assert sorted(commands_of("")) == sorted(known)
 
@@ -56,6 +57,18 @@ def test_python_runs(block, tmp_path, monkeypatch, capsys):
     promised, printed = figures(block.code), capsys.readouterr().out
     assert promised or "assert " in block.code or block.page.parent.name == "tutorials"
     assert all(is_printed(number, printed) for number in promised)
+
+
+@pytest.mark.parametrize(
+    "block", [block for block in BLOCKS if block.language == "pycon"], ids=lambda block: block.code
+)
+def test_code_raises_the_error_below_it(block):
+    if "torch" in block.code:
+        pytest.importorskip("torch")
+    names = {"gym": gym, "stb_gym": stb_gym}
+    example = doctest.DocTestParser().get_doctest(block.code, names, block.page.name, None, None)
+    assert example.examples[-1].exc_msg
+    assert doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(example).failed == 0
 
 
 @pytest.mark.nightly

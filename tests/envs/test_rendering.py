@@ -13,6 +13,7 @@ from stb_gym import ShutTheBox, Threes
 from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
 from stb_gym.envs.rendering import TurnRenderer
 from stb_gym.words import words_of
+from stb_gym.words.drawing import SCALE
 
 NINE = ShutTheBox()
 
@@ -59,6 +60,23 @@ def test_texts_and_the_words_in_pictures(written, snapshot):
                 env.step(game.actions.index(move))
             seen[what].append([*texts.render().splitlines(), written(pictures)])
     assert seen == snapshot
+
+
+@pytest.mark.parametrize("identity", ["stb_gym/ShutTheBoxRound-v0", "stb_gym/ThreesRound-v0"])
+def test_words_in_pictures_of_rounds_can_be_read(identity, monkeypatch):
+    sizes, write = {}, ImageDraw.ImageDraw.text
+    monkeypatch.setattr(
+        ImageDraw.ImageDraw, "text", lambda *a, **k: sizes.update({a[2]: a[4].size / SCALE}) or write(*a, **k)
+    )
+    env = gym.make(identity, players=5, render_mode="rgb_array")
+    env.reset(seed=0, options={"lead": 12, "holders": 2, "after": 2})
+    env.render()
+    assert sizes["2 players lead with 12 points, 2 play after you"] >= 20
+    over = False
+    while not over:
+        _, _, over, _, _ = env.step(int(env.get_wrapper_attr("action_masks")().argmax()))
+        env.render()
+    assert min(sizes.values()) >= 15
 
 
 def test_a_turn_is_drawn_with_its_own_last_move(monkeypatch):

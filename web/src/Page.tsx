@@ -40,7 +40,7 @@ const VIEWS: Record<string, View> = {
   values: { words: "Values", reads: ["show", "step"], title: positionInWords, show: Values, there: () => true },
   learn: {
     words: "Learn",
-    reads: ["explore", "rate", "seed"],
+    reads: ["method", "explore", "rate", "seed"],
     title: (_, words) => settingsInWords(settingsFromWords(words)),
     show: Learn,
     there: () => true,

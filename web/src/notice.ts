@@ -3,7 +3,7 @@
 import { whole, type Address } from "./address";
 import { positionFromWords } from "./data/positions";
 import { GOAL_WORDS, inWords, isGoalOf } from "./exact/goals";
-import { EXPLORE, RATES } from "./learn/settings";
+import { EXPLORE, METHODS, RATES } from "./learn/settings";
 import { SHADES } from "./map/shades";
 import { COACH, opponents, throwsOf } from "./play/game";
 import { SHOWN } from "./views/shown";
@@ -54,6 +54,7 @@ function checksOf(session: Session): Record<string, Check> {
     run: ["training", run],
     beside: ["training", (word) => word === "nothing" || run(word)],
     by: ["colouring", (word) => Object.hasOwn(SHADES, word)],
+    method: ["method", (word) => Object.hasOwn(METHODS, word)],
     explore: ["exploration", (word) => EXPLORE.some((explore) => `${explore}` === word)],
     rate: ["learning rate", (word) => RATES.some((rate) => `${rate}` === word)],
     seed: ["seed", isWhole],

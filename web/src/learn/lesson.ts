@@ -23,6 +23,7 @@ export interface Lesson {
   settings: Settings;
   solved: Solved;
   episodes: ReadonlySignal<number>;
+  finished: ReadonlySignal<boolean>; // whether it learns no more
   measured: ReadonlySignal<Measured>;
   believed: (afterstate: number) => number; // the learner's value; NaN before it corrected it
   watched: ReadonlySignal<Correction[]>; // the last episode, if it was learnt from alone
@@ -42,6 +43,7 @@ export function makeLesson(session: Session, solved: Solved, settings: Settings,
     };
   };
   const episodes = signal(0);
+  const finished = signal(false);
   const watched = signal<Correction[]>([]);
   const measured = signal(measure(0, { steps: [], regret: [] }));
   const learn = (wanted: number, until: () => boolean) => {
@@ -49,7 +51,7 @@ export function makeLesson(session: Session, solved: Solved, settings: Settings,
     const last = Math.min(before + wanted, MOST_EPISODES);
     const record: Correction[] | undefined = wanted === 1 ? [] : undefined;
     let [now, next] = [before, nextAfter(measured.value.steps.at(-1)!)];
-    while (now < last && !(now % AT_ONCE === 0 && until())) {
+    while (now < last && !learner.finished() && !(now % AT_ONCE === 0 && until())) {
       learner.episode(record);
       now += 1;
       if (now < next) continue;
@@ -57,11 +59,12 @@ export function makeLesson(session: Session, solved: Solved, settings: Settings,
       next = nextAfter(now);
     }
     episodes.value = now;
+    finished.value = now === MOST_EPISODES || learner.finished();
     watched.value = record ?? [];
     return now - before;
   };
   const believed = (afterstate: number) => (learner.corrections[afterstate] ? learner.values[afterstate] : NaN);
-  return { name, settings, solved, episodes, measured, believed, watched, learn };
+  return { name, settings, solved, episodes, finished, measured, believed, watched, learn };
 }
 
 function nextAfter(episodes: number): number {

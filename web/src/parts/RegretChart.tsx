@@ -8,7 +8,7 @@ import { countShown, logAxis, tickShown } from "./scales";
 import { narrow } from "./screen";
 
 const [HEIGHT, LEFT, TOP, BOTTOM] = [280, 60, 26, 44];
-const [RIGHT, FOR_LABELS] = [20, 250]; // without and with labels at the ends of the lines
+const [RIGHT, FOR_LABELS] = [20, 290]; // without and with labels at the ends of the lines
 
 export interface Line extends Look {
   steps: number[];

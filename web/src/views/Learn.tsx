@@ -6,9 +6,9 @@ import { address, go, link } from "../address";
 import type { Player } from "../data/game";
 import { goalToWords, inWords, lossShown, shown, unitOf } from "../exact/goals";
 import { Episode } from "../learn/Episode";
-import { MOST_EPISODES, type Lesson } from "../learn/lesson";
-import type { Settings } from "../learn/learner";
-import { EXPLORE, RATES, settingsFromWords, settingsToWords } from "../learn/settings";
+import type { Lesson } from "../learn/lesson";
+import type { Method, Settings } from "../learn/learner";
+import { EXPLORE, METHODS, RATES, settingsFromWords, settingsToWords } from "../learn/settings";
 import { useLesson } from "../learn/useLesson";
 import { randomPlayer } from "../exact/random";
 import { Badge } from "../parts/Badge";
@@ -33,6 +33,10 @@ export function Learn() {
   const { game } = session;
   const solved = session.solved.value;
   const settings = settingsFromWords(address.value.words);
+  const { method } = settings;
+  const about = METHODS[method];
+  const { counted } = about;
+  const samples = method !== "value-iteration";
   const running = useSignal(false);
   const speed = useSignal(FASTEST);
   const again = useSignal(0);
@@ -46,7 +50,7 @@ export function Learn() {
   const others = session.lessons.value.filter((each) => each !== lesson && each.solved === solved);
   const lines = [lesson, ...others].map((each) => {
     const { steps, regret, player } = each.measured.value;
-    return { ...player, name: each.name, steps, regret };
+    return { ...player, name: each.name, steps, regret, counted: `${METHODS[each.settings.method].counted}s` };
   });
   const levels = useMemo(() => {
     const heuristics = game.players.filter((each) => each.how).map((each) => levelOf(each));
@@ -68,16 +72,29 @@ export function Learn() {
       <div>
         <h2>Watch a learner</h2>
         <p>
-          It plays turns for {inWords(game, solved.goal)} and knows only which moves are legal and where they lead. It
-          learns from the throws and the final scores of its own turns. Perfect play is used to measure it, not to teach
-          it. <a href={link("lesson", {})}>A lesson of six steps</a> begins with random play and ends where learning
-          stops.
+          {samples
+            ? `It plays turns for ${inWords(game, solved.goal)} and knows only which moves are legal and where they lead. It learns from the throws and the final scores of its own turns.`
+            : `It plays no turns: it knows the rules and the dice, and sweeps through all positions for ${inWords(game, solved.goal)}.`}{" "}
+          Perfect play is used to measure it, not to teach it. <a href={link("lesson", {})}>A lesson of six steps</a>{" "}
+          begins with random play and ends where learning stops.
         </p>
       </div>
       <div class="fields settings">
         <label>
+          method{" "}
+          <select value={method} onChange={(event) => set({ method: event.currentTarget.value as Method })}>
+            {Object.entries(METHODS).map(([name, { words }]) => (
+              <option value={name}>{words}</option>
+            ))}
+          </select>
+        </label>
+        <label>
           exploration{" "}
-          <select value={settings.explore} onChange={(event) => set({ explore: Number(event.currentTarget.value) })}>
+          <select
+            disabled={!samples}
+            value={settings.explore}
+            onChange={(event) => set({ explore: Number(event.currentTarget.value) })}
+          >
             {EXPLORE.map((explore) => (
               <option value={explore}>{100 * explore}%</option>
             ))}
@@ -86,6 +103,7 @@ export function Learn() {
         <label>
           learning rate{" "}
           <select
+            disabled={!samples}
             value={`${settings.rate}`}
             onChange={(event) => set({ rate: RATES.find((rate) => `${rate}` === event.currentTarget.value) })}
           >
@@ -98,6 +116,7 @@ export function Learn() {
           seed{" "}
           <input
             type="number"
+            disabled={!samples}
             min="0"
             max="999999999"
             value={settings.seed}
@@ -114,15 +133,15 @@ export function Learn() {
         </label>
       </div>
       <div class="choices">
-        <button
-          class="plain first"
-          disabled={lesson.episodes.value === MOST_EPISODES}
-          onClick={() => (running.value = !running.value)}
-        >
+        <button class="plain first" disabled={lesson.finished.value} onClick={() => (running.value = !running.value)}>
           {running.value ? "pause" : "start"}
         </button>
-        <button class="plain" disabled={running.value} onClick={() => lesson.learn(1, () => false)}>
-          one episode
+        <button
+          class="plain"
+          disabled={running.value || lesson.finished.value}
+          onClick={() => lesson.learn(1, () => false)}
+        >
+          one {counted}
         </button>
         <button class="plain" disabled={steps.length < 2} onClick={restart}>
           start over
@@ -137,20 +156,27 @@ export function Learn() {
           {lines.map((line) => (
             <p class="summary">
               <Badge look={line} /> loses <b>{lossShown(solved.goal, line.regret.at(-1)!)}</b> after{" "}
-              {countShown(line.steps.at(-1)!)} episodes
+              {countShown(line.steps.at(-1)!)} {line.counted}
             </p>
           ))}
-          <RegretChart room={720} lines={lines} levels={levels} counted="episodes" unit={unitOf(game, solved.goal)} />
+          <RegretChart
+            room={720}
+            lines={lines}
+            levels={levels}
+            counted={[...new Set(lines.map(({ counted }) => counted))].join(" or ")}
+            unit={unitOf(game, solved.goal)}
+          />
           <p class="caption">
             It expects {shown(game, solved.goal, estimate)} at the start of a turn; perfect play expects{" "}
             {shown(game, solved.goal, solved.values.afterstate[game.start])}.{" "}
-            {estimate > solved.values.afterstate[game.start] &&
+            {method === "q-learning" &&
+              estimate > solved.values.afterstate[game.start] &&
               "It expects too much: its values began at the value of nothing lost, and the best of several estimates is more often too good than too bad (maximisation bias)."}
           </p>
           <details>
             <summary>the curve in numbers</summary>
             <table>
-              <Head columns={[["episodes"], ["loses", "number"]]} />
+              <Head columns={[[`${counted}s`], ["loses", "number"]]} />
               <tbody>
                 {steps.map((episodes, at) => (
                   <tr>
@@ -164,13 +190,13 @@ export function Learn() {
           <details>
             <summary>how it learns</summary>
             <p>
-              The method is Q-learning of afterstate values. The learner holds a number for every position before a
-              throw. After a throw it corrects the number of its position toward the number of the best position that it
-              can move to, and at the end of a turn toward what the final score is worth. It moves to the best position,
-              or with the probability of exploration to a random one. A learning rate of 1/n averages: n counts the
-              corrections of the position. See Sutton and Barto, <cite>Reinforcement Learning: An Introduction</cite>,
-              2nd edition (2018), sections 6.5 and 6.8. The curve shows the exact regret of its moves without
-              exploration. The same settings give the same curve.
+              The method is {about.words} of afterstate values. The learner holds a number for every position before a
+              throw, at first that of nothing lost. {about.how}{" "}
+              {samples &&
+                "It moves to the best position, or with the probability of exploration to a random one. A learning rate of 1/n averages: n counts the corrections of the position. "}
+              See Sutton and Barto, <cite>Reinforcement Learning: An Introduction</cite>, 2nd edition (2018), sections{" "}
+              {about.section} and 6.8. The curve shows the exact regret of its moves without exploration. The same
+              settings give the same curve.
             </p>
           </details>
         </section>
@@ -190,7 +216,8 @@ function Count({ lesson }: { lesson: Lesson }) {
   const episodes = lesson.episodes.value;
   return (
     <p class="count">
-      <b>{episodes.toLocaleString("en")}</b> episodes{episodes === MOST_EPISODES && ", the end"}
+      <b>{episodes.toLocaleString("en")}</b> {METHODS[lesson.settings.method].counted}s
+      {lesson.finished.value && ", the end"}
     </p>
   );
 }
@@ -206,7 +233,7 @@ function learning(lesson: Lesson, speed: number, ended: () => void): () => void 
     before = now;
     const end = performance.now() + SLICE;
     owed -= lesson.learn(Math.floor(owed), () => performance.now() > end);
-    if (lesson.episodes.peek() === MOST_EPISODES) ended();
+    if (lesson.finished.peek()) ended();
     else frame = requestAnimationFrame(slice);
   }
 }

@@ -143,7 +143,13 @@ export function Lesson() {
   );
 
   function taught(of: typeof session, explore: number) {
-    const lesson = makeLesson(of, solved, { explore, rate: null, seed: 1 }, `exploration ${explore}`, "#8a63d2");
+    const lesson = makeLesson(
+      of,
+      solved,
+      { method: "q-learning", explore, rate: null, seed: 1 },
+      `exploration ${explore}`,
+      "#8a63d2",
+    );
     lesson.learn(EPISODES, () => false);
     return lesson;
   }

@@ -9,7 +9,7 @@ import { positionToWords } from "../data/positions";
 import { visitsOfAfterstates } from "../exact/afterstates";
 import { clamped, goalToWords, lossShown, shown, unitOf } from "../exact/goals";
 import { sweepOrder, waysOf } from "../exact/order";
-import { settingsFromWords } from "../learn/settings";
+import { METHODS, settingsFromWords } from "../learn/settings";
 import { useLesson } from "../learn/useLesson";
 import { shadeOf, strengthOf, ticksOf } from "../map/shades";
 import { AfterstateMap } from "../parts/AfterstateMap";
@@ -63,6 +63,7 @@ export function Values() {
     if (step === order.length) set({ step: "0" });
   };
   const lesson = useLesson(solved, session.lessons.peek().at(-1)?.settings ?? settingsFromWords({}), 0);
+  const { counted } = METHODS[lesson.settings.method];
   const episodes = lesson.episodes.value; // draw again while it learns
   const unfinished = [...stepOf.keys()];
   const met = useMemo(() => visitsOfAfterstates(game, session.visits(solved.perfect)), [solved]);
@@ -157,11 +158,12 @@ export function Values() {
         <div class="player">
           {EPISODES.map((count) => (
             <button class="plain" onClick={() => lesson.learn(count, () => false)}>
-              {count === 1 ? "1 episode" : `${count.toLocaleString("en")} episodes`}
+              {count.toLocaleString("en")} {counted}
+              {count === 1 ? "" : "s"}
             </button>
           ))}
           <span aria-live="polite">
-            <b>{episodes.toLocaleString("en")}</b> episodes of the learner of the Learn view ({lesson.name})
+            <b>{episodes.toLocaleString("en")}</b> {counted}s of the learner of the Learn view ({lesson.name})
           </span>
         </div>
       )}
