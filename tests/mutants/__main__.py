@@ -87,7 +87,7 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
         print("running the quick tests once without a mistake, to see which lines each of them runs", file=sys.stderr)
         files = {file for mutant in mutants for package in packages_for(mutant) for file in files_of(package)}
         measured = [f"-n{workers}", "--cov", "--cov-context=test", "--cov-report="]
-        if caught := run_tests(clean, [*sorted(files), *measured], QUICK):
+        if caught := run_tests(clean, [*sorted(files), *measured], QUICK, LONGEST[LONG]):
             raise SystemExit(f"fails without any mistake: {caught}")
         try:
             for marks in (QUICK, LONG):
@@ -130,7 +130,7 @@ def try_one(mutant: Mutant, clean: Path, marks: str) -> str:
         module = (clean / mutant.path).read_bytes()
         (tree / mutant.path).write_bytes(module[: mutant.start] + mutant.source.encode() + module[mutant.stop :])
         for some in files:
-            if caught := run_tests(tree, some, marks):
+            if caught := run_tests(tree, some, marks, LONGEST[marks]):
                 return caught
     return SURVIVED if marks == LONG else ""
 
@@ -146,12 +146,11 @@ def tests_of(mutant: Mutant, clean: Path) -> set[str]:
     return {context.partition("|")[0] for context in contexts} - {""}
 
 
-def run_tests(tree: Path, files: list[str], marks: str) -> str:
+def run_tests(tree: Path, files: list[str], marks: str, seconds: int) -> str:
     """Return the first test with these marks that fails in a copy of the checkout, or "" if all pass.
 
     Tests are killed after some seconds of processor time, or if they wait for four times as long.
     """
-    seconds = LONGEST[marks]
     environment = {**os.environ, "PYTHONPATH": str(tree), "TMPDIR": str(tree.parent), "PYTHONDONTWRITEBYTECODE": ""}
     command = ["sh", "-c", f'ulimit -t {seconds}; exec "$@"', "pytest", *PYTEST, "-m", marks, *files]
     with (tree / "output").open("w+") as output:
