@@ -15,10 +15,10 @@ from training.results import by_agent, by_task, curve_over_seeds, read_measureme
 RESULTS = Path(__file__).parent / "results" / "curves.csv.gz"
 TASK, BUDGET = "nine-tiles", 1_000_000
 DRAWN = {  # learners, and the policies to play against
-    "afterstates": "",
+    "afterstates": "afterstates",
     "fitted-q": "fitted-q-nine-tiles",
     "ppo": "ppo-nine-tiles",
-    "q-learning": "",
+    "q-learning": "q-learning",
     "sb3-ppo": "",
     "sb3-dqn": "",
 }

@@ -94,7 +94,9 @@ def write_pages(site: Path, address: str, below: str) -> None:
         (site / "play" / f"{each.name}.html").write_text(page, encoding="utf-8")
     # Made by `python -m training.train LEARNER --task nine-tiles --variant 10m --seeds SEED`, as their names say.
     trainings = [str(folder) for folder in sorted((DOCS / "trainings").iterdir())]
-    home = explorer_page(ShutTheBox(), ["random"], trainings).replace("<footer>", f"{below}\n<footer>", 1)
+    # Made by `python -m training.train LEARNER --task nine-tiles --variant 1m --seeds 0`.
+    policies = [str(path) for path in sorted((DOCS / "policies").iterdir())]
+    home = explorer_page(ShutTheBox(), ["random", *policies], trainings).replace("<footer>", f"{below}\n<footer>", 1)
     home = installable(linked(home, address, playable()[0].name, "index"), "")
     (site / "index.html").write_text(home, encoding="utf-8")
     write_worker(site, home)
