@@ -1,5 +1,7 @@
 """Plan with mctx: the exact regret of its stochastic MuZero search against the number of simulations.
 
+Run `python docs/tutorials/with_mctx.py --simulations 10 30 100`.
+
 mctx searches trees of states and afterstates in JAX. Here it has the exact model of the game, from the tables of the
 solution. A new node of its tree is worth the reward of one turn of random moves.
 """

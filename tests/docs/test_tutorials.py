@@ -17,6 +17,7 @@ PAGE = (FOLDER / "README.md").read_text()
 COMMANDS = {
     "chat_endpoint": "python docs/tutorials/chat_endpoint.py --url ",
     "trainers": "trainers.for_trl()",
+    "with_mctx": "python docs/tutorials/with_mctx.py --simulations ",
     "with_verifiers": "PYTHONPATH=docs/tutorials vf-eval with_verifiers -n ",
 }
 
