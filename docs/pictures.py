@@ -23,7 +23,9 @@ LABEL = 0.045  # height of a name as a share of the height of the axes
 SCHEMES = {"": ("#ffffff", "#1b1b1b", "#e2dbcf"), "-dark": ("#171614", "#f1ede4", "#3b3731")}  # ground, ink and lines
 
 
-def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[str, float], ylabel: str) -> None:
+def draw_curves(
+    path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[str, float], ylabel: str, xlabel: str = "steps"
+) -> None:
     """Draw learning curves on logarithmic axes, each with its interval over seeds and its name at the right.
 
     Args:
@@ -31,10 +33,11 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
         curves: curves of agents by name, see `results.curve_over_seeds`. Measurements at step 0 are left out.
         lines: values drawn as dotted lines, by name.
         ylabel: the label of the y axis.
+        xlabel: the label of the x axis.
     """
 
     def fill(figure: Figure) -> None:
-        axes: Any = figure.add_subplot(xscale="log", yscale="log", xlabel="steps", ylabel=ylabel)
+        axes: Any = figure.add_subplot(xscale="log", yscale="log", xlabel=xlabel, ylabel=ylabel)
         ends: dict[str, tuple[float, float, str]] = {}
         for (name, curve), (colour, dashes) in zip(curves.items(), SERIES * len(curves), strict=False):
             drawn = curve[curve["steps"] > 0].clip(lower=LEAST)
@@ -50,9 +53,11 @@ def draw_curves(path: Path, curves: Mapping[str, pd.DataFrame], lines: Mapping[s
         axes.grid(alpha=0.6)
         axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        decades = np.ptp(np.log10(axes.get_ylim()))
+        if decades < 2:
+            axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
         axes.yaxis.set_major_formatter(tick)
         axes.minorticks_off()
-        decades = np.ptp(np.log10(axes.get_ylim()))
         label_heights = spread(np.log10([y for _, y, _ in ends.values()]), decades * LABEL)
         for (name, (x, y, colour)), height in zip(ends.items(), label_heights, strict=True):
             leader = {"arrowstyle": "-", "color": colour, "linewidth": 0.7, "relpos": (0, 0.5)}  # from the first letter

@@ -18,10 +18,10 @@ from docs import exact8, hardness_page
 from docs.cells import HEADINGS, cell, few_seeds, frame_table
 from docs.pictures import draw, draw_curves, tick
 from docs.written import markdown
-from stb_gym import hardness
+from stb_gym import hardness, solve
 from stb_gym.files import write_text
 from training.compare import baselines, compare_agents
-from training.experiments import departures, estimators, language_model, planning
+from training.experiments import departures, estimators, language_model, planning, task_difficulty, text_rewards
 from training.report import curves_of, rounded, write_page
 from training.results import (
     TrainingTask,
@@ -218,6 +218,19 @@ def draw_planning(path: Path, results: pd.DataFrame) -> None:
     draw(path, (10, 4), fill)
 
 
+def draw_text_rewards(folder: Path, results: pd.DataFrame) -> None:
+    """Write text-rewards-GAME.png into a folder: the curves of a small language model trained by each reward."""
+    for game, trained in results.groupby("game"):
+        curves = {}
+        for reward, rows in trained.groupby("reward"):
+            runs = rows.melt("seed", [f"regret {answers}" for answers in text_rewards.POINTS])
+            steps = runs["variable"].str.removeprefix("regret ").astype(int)
+            curves[str(reward)] = curve_over_seeds(runs.assign(steps=steps, seconds=0.0), "value")
+        best = solve(text_rewards.GAMES[str(game)])
+        lines = {"random legal moves": abs(best.random_value - best.value)}
+        draw_curves(folder / f"text-rewards-{game}.png", curves, lines, "regret (points)", "answers")
+
+
 def models_table(results: pd.DataFrame) -> str:
     """Return the results of language models, averaged over seeds, by number of training games, as Markdown."""
     means = results.groupby("games")[language_model.NUMBERS].mean()
@@ -226,6 +239,33 @@ def models_table(results: pd.DataFrame) -> str:
         for games, (regret, illegal, unparsable) in zip(means.index, means.to_numpy(), strict=True)
     )
     return markdown(["games", "regret", "illegal mass", "unparsable mass"], rows)
+
+
+def difficulty_table(rows: pd.DataFrame) -> str:
+    """Return the rank correlations of predicted difficulties with the models' mean rates of failure as Markdown."""
+    failed = 1 - rows[task_difficulty.PASS_RATES].mean(axis=1)
+    cells = []
+    for name in task_difficulty.PREDICTORS:
+        pairs = rows[name].to_numpy(), failed.to_numpy()
+        options = {"vectorized": False, "paired": True, "n_resamples": 2000, "method": "percentile", "rng": 0}
+        low, high = stats.bootstrap(
+            pairs, lambda one, other: stats.spearmanr(one, other).statistic, **options
+        ).confidence_interval
+        cells.append([f"`{name}`", f"{stats.spearmanr(*pairs).statistic:.2f}", f"{low:.2f} to {high:.2f}"])
+    return markdown(["prediction", "rank correlation", "95% interval"], cells)
+
+
+def pretrained_table(rows: pd.DataFrame) -> str:
+    """Return the regrets that pretrained models have in sampled turns as Markdown."""
+    header = ["game", "wording", "moves listed", "turns", "questions", "regret", "illegal", "unparsable"]
+    cells = []
+    for row in rows.itertuples():
+        half = f" ± {rounded(1.96 * row.standard_error)}"
+        shares = [f"{row.illegal_mass:.0%}", f"{row.unparsable_mass:.0%}"]
+        cells.append(
+            [row.game, row.wording, row.moves, str(row.turns), str(row.questions), rounded(row.regret) + half, *shares]
+        )
+    return markdown(header, cells, left=3)
 
 
 def tables() -> dict[str, str]:
@@ -242,6 +282,10 @@ def tables() -> dict[str, str]:
             read_numbers(folder / "departures.csv.gz", departures.KEY)
         ),
         "A small model": models_table(read_numbers(folder / "language_model.csv.gz", language_model.KEY)),
+        "A pretrained model": pretrained_table(pd.read_csv(folder / "pretrained_models.csv")),
+        "Draw tasks of known difficulty": difficulty_table(
+            read_numbers(folder / "task_difficulty.csv.gz", task_difficulty.KEY)
+        ),
         "A zoo of faults": faults_table(pd.read_csv(folder / "faults.csv", keep_default_na=False)),
         "Regret against simulations": planning_table(read_planning()),
         **{f"Estimators: {HEADINGS[game]}": estimators_table(directions, game) for game in estimators.GAMES},
@@ -252,6 +296,11 @@ def tables() -> dict[str, str]:
 def tables_of_solved_tasks() -> dict[str, str]:
     """Return the tables of exact-8 and of the study of hardness, by the heading above each; both solve their tasks."""
     return {"Results": exact8.table(exact8.read_grades()), **hardness_page.tables_of_solved_tasks()}
+
+
+def read_text_rewards() -> pd.DataFrame:
+    """Return the curves of a small language model by the reward that trained it, a row per training."""
+    return read_numbers(RESULTS.with_name("text_rewards.csv.gz"), text_rewards.KEY)
 
 
 def read_planning() -> pd.DataFrame:
@@ -293,6 +342,7 @@ if __name__ == "__main__":
     hardness_page.draw_parts(DOCS / "parts.png")
     exact8.draw_scores(DOCS / "exact8.png", exact8.read_grades())
     draw_planning(DOCS / "planning.png", read_planning())
+    draw_text_rewards(DOCS, read_text_rewards())
     found = tables() | tables_of_solved_tasks()
     for page in PAGES:
         write_text(page, with_tables(page.read_text(), found))

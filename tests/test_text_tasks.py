@@ -42,8 +42,9 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
     lost = sum(share * np.mean([*losses.values()]) for _, share, losses in met)
     names = [task.text.identity(position_of(task.text, best, state)) for state, _, _ in met]
     worst = sum(share * task.text.loss(name, "") for name, (_, share, _) in zip(names, met, strict=True))
-    assert (task.difficulty, task.missed, task.mean_loss) == pytest.approx(
-        (np.mean(errors), min(errors), lost / worst), abs=1e-9
+    entropy = sum(share * -np.log(share) for _, share, _ in met)
+    assert (task.difficulty, task.missed, task.mean_loss, np.log(task.choices)) == pytest.approx(
+        (np.mean(errors), min(errors), lost / worst, entropy), abs=1e-9
     )
     assert task.missed >= 0.05
 

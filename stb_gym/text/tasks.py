@@ -27,12 +27,14 @@ class TextTask:
         difficulty: the share of choices where a simple player errs, the mean over random play and the heuristics.
         missed: the share of choices where the best of these players errs; at least 5 %.
         mean_loss: the mean loss of a random legal move, as a share of the loss of an answer that names no move.
+        choices: the effective number of choices, the exponential of the entropy of their shares.
     """
 
     text: TextGame
     difficulty: float
     missed: float
     mean_loss: float
+    choices: float
 
 
 @checked
@@ -63,11 +65,11 @@ def draw_task(seed: int) -> TextTask:
         game, objective = _draw_rules(draw)
         best = solve_tables(game, objective_of(game, objective))
         if asked_states(best.tables).sum() >= FEWEST_QUESTIONS:
-            difficulty, missed, mean_loss = _difficulty(best)
+            difficulty, missed, mean_loss, choices = _difficulty(best)
             if missed >= LEAST_MISSED:
                 wording = draw.choice([*WORDINGS])
                 text = TextGame(game, objective, seed=draw.randrange(2**31), wording=wording)
-                return TextTask(text, difficulty, missed, mean_loss)
+                return TextTask(text, difficulty, missed, mean_loss, choices)
 
 
 def _draw_rules(draw: random.Random) -> tuple[Game, str]:
@@ -89,7 +91,7 @@ def _draw_rules(draw: random.Random) -> tuple[Game, str]:
     return game, objective
 
 
-def _difficulty(best: Solution) -> tuple[float, float, float]:
+def _difficulty(best: Solution) -> tuple[float, float, float, float]:
     """Return the numbers of `TextTask`."""
     tables = best.tables
     visits = best.evaluate(best.policy).visits * asked_states(tables)
@@ -101,4 +103,6 @@ def _difficulty(best: Solution) -> tuple[float, float, float]:
     errors = [visits @ tables.sum_at_states(pair_weights(tables, each)[0] * ~best.optimal) for each in players]
     lost = visits @ tables.sum_at_states(tables.uniform * -best.advantage)
     worst = visits @ (best.state_utilities - best.objective.illegal_utility(tables.final_score))
-    return float(np.mean(errors)), float(min(errors)), float(lost / worst) if worst > 0 else 0.0
+    shares = visits[visits > 0]
+    choices = np.exp(-shares @ np.log(shares))
+    return float(np.mean(errors)), float(min(errors)), float(lost / worst) if worst > 0 else 0.0, float(choices)

@@ -1,6 +1,7 @@
 """Test the tutorial that asks a chat endpoint, and the leaderboard of language models."""
 
 import csv
+import gzip
 import json
 import re
 import runpy
@@ -14,8 +15,9 @@ import pytest
 from docs.written import written
 from stb_gym import Threes, evaluate, strategy
 from stb_gym.cli import main
+from stb_gym.envs import make_turn
 from stb_gym.games import GAMES
-from stb_gym.text import VERSION, TextGame
+from stb_gym.text import VERSION, TextEnv, TextGame, grade_turns
 from tests import every
 from tests.docs.pages import DOCS
 from tests.test_text import player
@@ -134,6 +136,46 @@ def test_policies_on_the_leaderboard_have_the_regret_and_masses_that_it_lists(ro
     for name in ("regret", *MASSES):
         assert float(row[name]) == pytest.approx(summary[name], abs=1e-12)
     assert row["version"] == VERSION
+
+
+PRETRAINED = [*csv.DictReader((DOCS / "results/pretrained_models.csv").read_text().splitlines())]
+# The only answers of SmolLM2 that name a move by the rules of the page; all of them were read by hand.
+READ_BY_HAND = {f'The move is "{move}".' for move in ("shut 1,2", "shut 1,3", "shut 1,4", "shut 2,7", "shut 2,3,5")}
+
+
+def answers_of(row):
+    """Return the answers of a pretrained model by the ids of their questions."""
+    moves = "-moves" if row["moves"] == "yes" else ""
+    with gzip.open(DOCS / f"results/smollm2-{row['game']}{moves}.jsonl.gz", "rt") as file:
+        entries = [json.loads(line) for line in file]
+    return {entry["id"]: [entry["answer"]] for entry in entries}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("row", every(2, PRETRAINED), ids=lambda row: f"{row['game']} {row['wording']} {row['moves']}")
+def test_the_answers_of_pretrained_models_are_graded_again(row):
+    env = TextEnv(make_turn(GAMES[row["game"]]()), list_moves=row["moves"] == "yes", wording=row["wording"])
+    summary = grade_turns(env, answers_of(row), int(row["turns"])).summary()
+    for name in ("regret", "standard_error", "questions", *MASSES):
+        assert float(row[name]) == pytest.approx(summary[name], abs=1e-9)
+    assert summary["missing"] == 0
+    assert row["version"] == VERSION
+
+
+@pytest.mark.slow
+def test_answers_that_nobody_here_wrote_are_read_as_by_hand():
+    read, unparsable = set(), set()
+    for row in PRETRAINED:
+        text = TextGame(GAMES[row["game"]](), list_moves=row["moves"] == "yes", wording=row["wording"])
+        for identity, [answer] in answers_of(row).items():
+            if text.has_question(identity):
+                progress, dice, roll = identity.split("-")[1:]
+                position = text.position(int(progress), int(dice), tuple(map(int, roll.split("."))))
+                action = text.parse(answer, position)
+                (unparsable if action is None else read).add(answer)
+                assert action is None or f'"{text.answer(action)}"' in answer
+    assert read == READ_BY_HAND
+    assert len(unparsable) > 50
 
 
 def test_the_leaderboard_is_well_formed_and_on_the_page():

@@ -113,7 +113,8 @@ def test_pictures_exist_for_light_and_dark_pages():
     pair = re.compile(r'srcset="(.*)">\n<img src="(.*)" alt')
     pictures_of = [(page, *names) for page in PAGES for names in pair.findall(page.read_text())]
     assert {Path(light).name for *_, light in pictures_of} == {
-        *("curves.png", "exact8.png", "explorer.png", "parts.png", "planning.png")
+        *("curves.png", "exact8.png", "explorer.png", "parts.png", "planning.png"),
+        *("text-rewards-nine-tiles.png", "text-rewards-threes.png"),
     }
     assert README in {page for page, *_ in pictures_of}
     for page, dark, light in pictures_of:

@@ -16,6 +16,7 @@ TUTORIALS = sorted(FOLDER.glob("*.py"))
 PAGE = (FOLDER / "README.md").read_text()
 COMMANDS = {
     "chat_endpoint": "python docs/tutorials/chat_endpoint.py --url ",
+    "smollm2": "python docs/tutorials/smollm2.py --questions ",
     "trainers": "trainers.for_trl()",
     "with_mctx": "python docs/tutorials/with_mctx.py --simulations ",
     "with_verifiers": "PYTHONPATH=docs/tutorials vf-eval with_verifiers -n ",

@@ -1,0 +1,76 @@
+"""How hard are drawn tasks for a small model? `python -m training.experiments.task_difficulty` trains some on each.
+
+The transformer of `language_model` learns moves of perfect play, as in `text_rewards`, for the same few steps on every
+task. Its pass rate is the share of the choices of perfect play at which its most probable legal move is optimal. Rows
+are added to a .csv.gz file as trainings end; the same command continues.
+"""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from stb_gym.console import say
+from stb_gym.solver import pair_weights
+from stb_gym.text import TextGame, draw_task
+from training.commands import run_command
+from training.experiments.language_model import LEARNING_RATE, Transformer
+from training.experiments.text_rewards import Course
+from training.study import fill_table
+
+KEY = ["task", "steps"]
+MODELS = 3  # trained on each task
+PASS_RATES = [f"pass_rate {model}" for model in range(MODELS)]
+PREDICTORS = ["difficulty", "missed", "mean_loss", "choices"]
+STEPS, BATCH = 20, 64
+ASKED = 600  # questions, drawn by the visits of perfect play
+
+
+def pass_rates(task: int, steps: int) -> list[float]:
+    """Train models on a task for some steps; return their pass rates, and the task's PREDICTORS."""
+    torch.set_num_threads(1)
+    torch.manual_seed(task)
+    drawn = draw_task(task)
+    course = Course(TextGame(drawn.text.game, drawn.text.objective))
+    tables, best = course.tables, course.best
+    visits = torch.tensor(best.evaluate(best.policy).visits[course.asked])
+    optimal = tables.lowest(best.optimal)[tables.decisions.searchsorted(course.asked)]
+    learned = torch.tensor(course.pairs.searchsorted(optimal))
+    asked = torch.multinomial(visits, ASKED, replacement=True).numpy()
+    offered = np.flatnonzero(np.isin(course.question, asked))
+    found = []
+    for _ in range(MODELS):
+        model = Transformer()
+        optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+        for step in range(steps):
+            each = learned[torch.multinomial(visits, BATCH, replacement=True)]
+            likely = course.log_probability(model, course.question[each], course.examples[each], course.ends[each])
+            optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / steps)
+            optimizer.zero_grad()
+            (-likely.mean()).backward()  # type: ignore[no-untyped-call]
+            optimizer.step()
+        likelihood = np.full(len(tables.pair_state), -np.inf)
+        with torch.no_grad():
+            likelihood[course.pairs[offered]] = course.log_probability(
+                model, course.question[offered], course.examples[offered], course.ends[offered]
+            )
+        chosen, _ = pair_weights(tables, tables.greedy(likelihood))
+        found.append(float(tables.sum_at_states(chosen * best.optimal)[course.asked[asked]].mean()))
+    return found + [getattr(drawn, name) for name in PREDICTORS]
+
+
+def task_difficulty(*, tasks: int = 40, workers: int = 1, out: Path = Path("runs/task_difficulty.csv.gz")) -> None:
+    """Run the trainings that the file lacks.
+
+    Args:
+        tasks: How many tasks to draw, by the seeds 0, 1, ...
+        workers: On how many tasks models are trained at a time.
+        out: The .csv.gz file.
+    """
+    fill_table(pass_rates, [(task, STEPS) for task in range(tasks)], KEY, PASS_RATES + PREDICTORS, out, workers)
+    say(f"{out} is complete")
+
+
+if __name__ == "__main__":
+    sys.exit(run_command("training.experiments.task_difficulty", task_difficulty, None, "the same command continues"))
