@@ -8,11 +8,10 @@ from pathlib import Path
 from agents.registry import is_custom
 from stb_gym.console import Column, Table, say
 from stb_gym.measure import read_policy
-from stb_gym.solver import Measured
 from training.commands import run_command
 from training.compare import baselines
 from training.results import NEVER_UPDATED, TrainingTask
-from training.run import Run, measure
+from training.run import Measurement, Run, measure
 
 SHOWN = ("value", "regret", "normalised_score", "agreement_by_visits")
 
@@ -37,10 +36,10 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
     elif not result.get("updated", True):
         say(f"{run} {NEVER_UPDATED}", error=True)
     if is_custom(config.algorithm) and turns is None and (run / "policy.npz").exists():
-        greedy: Measured = read_policy(run / "policy.npz").evaluate()  # without the code of the agent
+        found = Measurement(read_policy(run / "policy.npz").evaluate())  # without the code of the agent
     else:
-        greedy = measure(config, stored.learner(), turns).greedy
-    summaries = {"greedy": greedy.summary()}
+        found = measure(config, stored.learner(), turns)
+    summaries = {"greedy": found.summary()}
     if json:
         about = {"run": str(run), "config": config.to_json()}
         say(json_text.dumps(about | {name: result[name] for name in ("finished", "steps")} | summaries))
@@ -48,9 +47,9 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
     strategies = baselines(TrainingTask(config.env, config.arguments))
     summaries |= {name: evaluation.summary() for name, evaluation in strategies.items()}
     ranked = sorted(summaries.items(), key=lambda pair: pair[1]["regret"])
-    unit = greedy.optimum.objective.unit
+    unit = found.greedy.optimum.objective.unit
     say(
-        f"After {result['steps']:,} steps, {run} loses {greedy.regret:.5f} {unit} a turn against perfect play.\n",
+        f"After {result['steps']:,} steps, {run} loses {found.greedy.regret:.5f} {unit} a turn against perfect play.\n",
         wrapped=True,
     )
     columns = {"policy": Column("", ["this run" if name == "greedy" else name for name, _ in ranked])}

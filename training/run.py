@@ -66,6 +66,10 @@ class Measurement(NamedTuple):
     policy: Policy | None = None
     value_error: float | None = None
 
+    def summary(self) -> dict[str, float]:
+        """Return the summary of the evaluation, and the value error if there is one."""
+        return self.greedy.summary() | ({} if self.value_error is None else {"value_error": self.value_error})
+
 
 def measure(config: Config, learner: Learner, turns: int | None = None) -> Measurement:
     """Measure a learner: exactly where the game fits into tables, otherwise by turns that it plays.
@@ -358,12 +362,12 @@ class _Training:
     def _measure_turn(self) -> dict[str, Any]:
         """Measure the greedy policy of single turns and return its summary; save the policy if it is exact."""
         config, folder = self.config, self.folder
-        greedy, policy, value_error = measure(config, self.learner)
-        if policy is not None:
-            self.policies[self.learner.num_steps] = policy
-            save_policy(folder / "policy.npz", config.game(), policy, ILLEGAL, config.objective)
+        found = measure(config, self.learner)
+        if found.policy is not None:
+            self.policies[self.learner.num_steps] = found.policy
+            save_policy(folder / "policy.npz", config.game(), found.policy, ILLEGAL, config.objective)
             save_policies(folder / "policies.npz", config.game(), self.policies)
-        return greedy.summary() | ({} if value_error is None else {"value_error": value_error})
+        return found.summary()
 
 
 def _content_of(state: Mapping[str, Any]) -> bytes:
