@@ -23,12 +23,8 @@ from training.report import costliest, curves_of, rounded, table_of, train_comma
 from training.results import TrainingTask, by_agent, by_task, read_measurements, save_results
 from training.seeds import coverage, interval
 
-SHOWN = (
-    "agreement_by_visits",
-    "value_error",
-    "illegal_mass",
-    "exploitability",
-)  # columns of the table, if runs have them
+# Columns of the table, if runs have them.
+SHOWN = ("agreement_by_visits", "value_error", "illegal_mass", "exploitability")
 
 
 def compare(*runs: Path, out: Path | None = None, save: Path | None = None, json: bool = False) -> None:

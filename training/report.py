@@ -134,7 +134,7 @@ def table_of(task: TrainingTask, rows: Sequence[Mapping[str, Any]]) -> Table:
     columns = {}
     for name, (heading, form) in formats.items():
         values = [_interval(row) if name == "interval" else row.get(name) for row in rows]
-        if any(values) or name == task.metric:
+        if any(value not in (None, "") for value in values):
             columns[heading] = Column(form, values)
     return Table(columns)
 

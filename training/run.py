@@ -27,9 +27,9 @@ import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import torch
 from filelock import FileLock, Timeout
+from stable_baselines3.common.base_class import BaseAlgorithm
 
 from agents.common import Learner
-from agents.custom import AgentLearner
 from agents.ppo import PPO
 from agents.presets import Config
 from agents.self_play import SelfPlay
@@ -86,7 +86,8 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
     if turns is None and meter.is_exact:
         policy = meter.policy(learner.player)
         greedy = meter.solution.evaluate(policy, ILLEGAL)
-        model = learner.agent if isinstance(learner, AgentLearner) else None
+        model = getattr(learner, "agent", None)
+        model = model if isinstance(model, BaseAlgorithm) else None  # other agents may have a `policy` of another kind
         plays = meter(learner.probabilities) if isinstance(learner, PPO) else greedy
         errors = errors_of_critic(meter, model, None, plays, learner.critic)
         return Measurement(greedy, policy, None if errors is None else errors.root_mean_square)

@@ -33,29 +33,30 @@ def address(tmp_path):
     server.server_close()
 
 
-def test_games_that_were_opened_work_without_a_network(browser, address):
+@pytest.fixture
+def page(browser, address):
+    """Yield the first page in a browser in which the worker runs."""
     context = browser.new_context()
     page = context.new_page()
     page.goto(address)
     page.evaluate("navigator.serviceWorker.ready.then(() => {})")
+    yield page
+    context.close()
+
+
+def test_games_that_were_opened_work_without_a_network(page, address):
     page.goto(f"{address}play/opened.html")
-    context.set_offline(True)
+    page.context.set_offline(True)
     for place in ("", "index.html", "play/opened.html#play"):
         page.goto("about:blank")
         page.goto(f"{address}{place}")
         expect(page.get_by_role("button", name="Any dice")).to_be_visible()
     with pytest.raises(Exception, match="ERR_"):
         page.goto(f"{address}play/never-opened.html")
-    context.close()
 
 
-def test_the_site_can_be_installed(browser, address):
-    context = browser.new_context()
-    page = context.new_page()
-    page.goto(address)
-    page.evaluate("navigator.serviceWorker.ready.then(() => {})")
-    asked = context.new_cdp_session(page)
+def test_the_site_can_be_installed(page):
+    asked = page.context.new_cdp_session(page)
     assert asked.send("Page.getAppManifest")["errors"] == []
     errors = asked.send("Page.getInstallabilityErrors")["installabilityErrors"]
     assert [error["errorId"] for error in errors if error["errorId"] != "in-incognito"] == []
-    context.close()
