@@ -14,7 +14,7 @@ from training.results import by_agent, by_task, curve_over_seeds, read_measureme
 
 RESULTS = Path(__file__).parent / "results" / "curves.csv.gz"
 TASK, BUDGET = "nine-tiles", 1_000_000
-DRAWN = {  # learners, and the policies to play against
+DRAWN = {  # learners, and the policies to play against; none of learners that play illegal actions
     "afterstates": "afterstates",
     "fitted-q": "fitted-q-nine-tiles",
     "ppo": "ppo-nine-tiles",
@@ -59,6 +59,8 @@ def front_chart(results: Path = RESULTS) -> str:
             href = f"#play?against={policy}&amp;turn=first"
             label = f'aria-label="play against it: {title}"'
             links.append(f'<a href="{href}" {label}>play<span> against it</span></a>')
+        else:
+            links.append("<span>plays illegal moves</span>")
         last = rounded(losses[-1])
         labels.append(f"<li><b {style}>{title}</b> <span>loses </span>{last}<br>{' '.join(links)}</li>")
     levels = [f'<span style="top: {100 - 100 * share(y, LOSSES):.1f}%">{y:g}</span>' for y in (0.001, 0.01, 0.1, 1, 10)]
