@@ -61,7 +61,7 @@ def test_the_approximation_is_that_of_the_reference():
             assert choice(tables, state, policy) == exact(where, roll)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 @settings(max_examples=4)
 @given(*ROUNDS)
 def test_evaluations_and_best_responses_are_those_of_the_reference(game, players, ties, shut_wins):

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 from docs import hardness_page, pictures, results
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.solver import compile_game
-from tests import every
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
 from training.experiments import diagnoses, estimators, mistakes, rest, throws
@@ -121,7 +120,8 @@ def test_the_costliest_mistakes_of_runs_are_written_to_a_file(tmp_path):
 # Tables
 
 
-@pytest.mark.parametrize("made", every(2, [results.tables, results.tables_of_solved_tasks]))
+@pytest.mark.nightly
+@pytest.mark.parametrize("made", [results.tables, results.tables_of_solved_tasks])
 def test_the_pages_have_the_tables_of_their_results(made):
     tables, pages = made(), [path.read_text() for path in results.PAGES]
     for rows in tables.values():

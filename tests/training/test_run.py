@@ -170,7 +170,7 @@ ROUNDS = [("ppo", "fictitious"), ("dqn", "naive"), ("fitted-q", "approximation")
 @pytest.mark.parametrize(
     ("algorithm", "options"),
     [
-        *every(4, [(algorithm, {"settings": STOCK.get(algorithm, {})}) for algorithm in LEARNERS]),
+        *every(6, [(algorithm, {"settings": STOCK.get(algorithm, {})}) for algorithm in LEARNERS]),
         *(
             pytest.param(algorithm, ROUND | {"opponents": opponents}, marks=pytest.mark.nightly)
             for algorithm, opponents in ROUNDS

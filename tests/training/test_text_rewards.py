@@ -40,6 +40,7 @@ def test_greedy_answers_are_those_of_the_supervised_study(course, model):
     assert len({*expected}) > 1
 
 
+@pytest.mark.nightly
 def test_the_measurement_of_drawn_answers_agrees_with_played_turns(course, model, monkeypatch):
     monkeypatch.setattr(text_rewards, "TURNS", 4000)
     batch = play(course, model, np.random.default_rng(0))
@@ -76,7 +77,7 @@ def test_weights_of_answers(course, model, monkeypatch):
     assert weigh(course, "advantages", batch, np.zeros(3), own) == pytest.approx(expected)
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_every_reward_improves_a_model(monkeypatch):
     monkeypatch.setitem(text_rewards.GAMES, "three dice", Threes(dice=3))
     monkeypatch.setattr(text_rewards, "POINTS", (0, 4000))
@@ -88,7 +89,7 @@ def test_every_reward_improves_a_model(monkeypatch):
         assert illegal + unparsable < 0.01, reward
 
 
-@pytest.mark.slow
+@pytest.mark.nightly
 def test_pass_rates_rise_with_training(monkeypatch):
     monkeypatch.setattr(task_difficulty, "ASKED", 100)
     few, many = (task_difficulty.pass_rates(1000, steps) for steps in (1, 60))
