@@ -114,6 +114,9 @@ READ = [
     "> Answer: shut 4,5", "### Final answer: shut 4,5", "1. Answer: 4,5", "Answer: shut 4,5\r\nGood luck!",
     'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
     "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
+    "Answer 4,5", "The answer is 4,5", "The best move is to shut 4 and 5.", "Let's shut 4 and 5", "I'll go with 4 and 5.",
+    "Move: shut 4,5", "Tiles: 4, 5", '{"action": "shut 4,5"}', "I think I should shut 4 and 5", "You should shut 4,5.",
+    "The correct answer is: 4,5", "Okay, I'd like to pick 4 and 5",
 ]  # fmt: skip
 
 
@@ -135,8 +138,8 @@ AMBIGUOUS = [
     "9, closing 4 and 5", "make 9", "I make it 9", "to make 9", "down to 9", "the sum 9", "9 = 4+5", "= 9",
     "Wrong answer: 9", "That is not my answer: 9", "I don't give an answer: 9", "No answer: 9",
     "Wrong answer: 9\nAnswer: 4,5",
-    'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5", "Answer 4,5",
-    "The answer is 4,5", "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
+    'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5",
+    "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
     "Answer: 9 Answer: 4,5", "shut 4\nshut 5", "4 x 5", "4; 5", "4 | 5", "4 -> 5", "4: 5", "#4, #5", "4)(5 or 9",
     "IV and V", "4th and 5th", "4a, 5", "0x4, 5", "4e0, 5", "04, 05", "4., 5.", "4,5\x00", "4\u200b,5", "twenty",
     "minus 9",
@@ -199,6 +202,7 @@ KEPT = [
     ("keep 1 and 2", None), ("keep one 2", None), ("keep all", None), ("keep 0", None), ("keep 6", None),
     ("keep 2 or 3", None), ("keep 2 (1, 2)", None), ("keep 2.0", None), ("keep -2", None), ("re-roll 3 dice", None),
     ("keep 2 of 5", None), ("", None), ("[]", None), ("none", None), ('{"keep": 2, "dice": 3}', None),
+    ("The answer is: 3.", 3), ("I'll go with 3", 3), ("I pick the 3", None), ("the die is: a 3", None),
 ]  # fmt: skip
 
 

@@ -14,12 +14,14 @@ NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number)
 # Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
 # join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" and "3 (1 + 2)" is no tile.
 FILLERS = (
-    "(", ")", "a", "action", "am", "choose", "chosen", "final", "going", "i", "i'd", "i'll", "i'm", "is", "it", "let",
-    "me", "move", "my", "play", "please", "so", "therefore", "to", "will", "would",
+    "(", ")", ":", "a", "action", "am", "answer", "best", "choice", "choose", "chosen", "correct", "decided", "final",
+    "go", "going", "i", "i'd", "i'll", "i'm", "i've", "is", "it", "let", "let's", "like", "me", "move", "my", "ok",
+    "okay", "optimal", "pick", "play", "please", "select", "should", "so", "sure", "therefore", "think", "to", "want",
+    "we", "will", "would", "you",
 )  # fmt: skip
 JOINING = (*",+&", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
-KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
+KEYS = ("action", "answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
 BEFORE = 50  # characters before "answer:" in which one of these is looked for
 QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat
@@ -61,7 +63,11 @@ class AnswerReader:
         """
         text = re.sub(r"```(?:json|text)?|\*\*|`", "", answer).strip()
         found = [(text[max(match.start() - BEFORE, 0) : match.start()], match[1]) for match in ANSWER.finditer(text)]
-        lines = ["" if DENIED.search(before) else line for before, line in found if not QUOTED.search(before)]
+        lines = [
+            "" if DENIED.search(before) or ANSWER.search(line) else line
+            for before, line in found
+            if not QUOTED.search(before)
+        ]
         if not lines and ("\n" not in text or text.startswith(("{", "["))):
             lines = [text]
         actions = {self._action(line.strip(), legal) for line in lines}

@@ -22,7 +22,7 @@ from stb_gym.text.grading import Grade, asked_states, grade_actions
 from stb_gym.tracking import tracked
 from stb_gym.words import Words, words_of
 
-VERSION = "3"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
+VERSION = "4"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
 # The spelling alphabet: no name is another word of an answer.
 NAMES = (
     "alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",

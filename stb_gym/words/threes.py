@@ -8,7 +8,20 @@ from stb_gym.games.threes import points_in_words
 from stb_gym.words.drawing import Picture, points_picture
 from stb_gym.words.words import Words
 
-BEFORE_COUNT = ("", "choose", "is", "keep", "keeping", "lowest", "play")  # words before a number of dice
+BEFORE_COUNT = (
+    "",
+    ":",
+    "choose",
+    "go",
+    "is",
+    "keep",
+    "keeping",
+    "lowest",
+    "pick",
+    "play",
+    "select",
+    "with",
+)  # words before a number of dice
 
 
 class ThreesWords(Words):

@@ -8,6 +8,7 @@ import runpy
 from contextlib import contextmanager
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from threading import Lock, Thread
 
 import pytest
@@ -140,7 +141,11 @@ def test_policies_on_the_leaderboard_have_the_regret_and_masses_that_it_lists(ro
 
 PRETRAINED = [*csv.DictReader((DOCS / "results/pretrained_models.csv").read_text().splitlines())]
 # The only answers of SmolLM2 that name a move by the rules of the page; all of them were read by hand.
-READ_BY_HAND = {f'The move is "{move}".' for move in ("shut 1,2", "shut 1,3", "shut 1,4", "shut 2,7", "shut 2,3,5")}
+READ_BY_HAND = {
+    "The answer is 5.",
+    "The answer is 3,5.",
+    *(f'The move is "{move}".' for move in ("shut 1,2", "shut 1,3", "shut 1,4", "shut 2,7", "shut 2,3,5")),
+}
 
 
 def answers_of(row):
@@ -162,20 +167,35 @@ def test_the_answers_of_pretrained_models_are_graded_again(row):
     assert row["version"] == VERSION
 
 
+def read(text, identity, answer):
+    """Return the move that an answer to a question names, or None."""
+    progress, dice, roll = identity.split("-")[1:]
+    action = text.parse(answer, text.position(int(progress), int(dice), tuple(map(int, roll.split(".")))))
+    return None if action is None else text.answer(action)
+
+
 @pytest.mark.slow
 def test_answers_that_nobody_here_wrote_are_read_as_by_hand():
-    read, unparsable = set(), set()
+    moves = {}
     for row in PRETRAINED:
         text = TextGame(GAMES[row["game"]](), list_moves=row["moves"] == "yes", wording=row["wording"])
         for identity, [answer] in answers_of(row).items():
             if text.has_question(identity):
-                progress, dice, roll = identity.split("-")[1:]
-                position = text.position(int(progress), int(dice), tuple(map(int, roll.split("."))))
-                action = text.parse(answer, position)
-                (unparsable if action is None else read).add(answer)
-                assert action is None or f'"{text.answer(action)}"' in answer
-    assert read == READ_BY_HAND
-    assert len(unparsable) > 50
+                moves[answer] = read(text, identity, answer)
+    assert {answer for answer, move in moves.items() if move} == READ_BY_HAND
+    assert all(move.removeprefix("shut ") in answer for answer, move in moves.items() if move)
+    assert len(moves) > 55
+
+
+def test_drawn_answers_are_read_as_by_hand_or_not_at_all():
+    """Take 160 answers of SmolLM2, drawn at temperature 0.8; `named` is the move that a person reads in each."""
+    texts = {name: TextGame(rules(), list_moves=True) for name, rules in GAMES.items()}
+    moves = []
+    for line in Path(__file__).with_name("drawn_answers.jsonl").read_text().splitlines():
+        entry = json.loads(line)
+        moves.append(read(texts[entry["game"]], entry["id"], entry["answer"]))
+        assert moves[-1] in (None, entry["named"]), entry["answer"]
+    assert (len(moves), sum(move is not None for move in moves)) == (160, 17)
 
 
 def test_the_leaderboard_is_well_formed_and_on_the_page():
