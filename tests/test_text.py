@@ -114,9 +114,9 @@ READ = [
     "> Answer: shut 4,5", "### Final answer: shut 4,5", "1. Answer: 4,5", "Answer: shut 4,5\r\nGood luck!",
     'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
     "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
-    "Answer 4,5", "The answer is 4,5", "The best move is to shut 4 and 5.", "Let's shut 4 and 5", "I'll go with 4 and 5.",
-    "Move: shut 4,5", "Tiles: 4, 5", '{"action": "shut 4,5"}', "I think I should shut 4 and 5", "You should shut 4,5.",
-    "The correct answer is: 4,5", "Okay, I'd like to pick 4 and 5",
+    "Answer 4,5", "The answer is 4,5", "The best move is to shut 4 and 5.", "Let's shut 4 and 5",
+    "I'll go with 4 and 5.", "Move: shut 4,5", "Tiles: 4, 5", '{"action": "shut 4,5"}', "I think I should shut 4 and 5",
+    "You should shut 4,5.", "The correct answer is: 4,5", "Okay, I'd like to pick 4 and 5",
 ]  # fmt: skip
 
 

@@ -8,20 +8,8 @@ from stb_gym.games.threes import points_in_words
 from stb_gym.words.drawing import Picture, points_picture
 from stb_gym.words.words import Words
 
-BEFORE_COUNT = (
-    "",
-    ":",
-    "choose",
-    "go",
-    "is",
-    "keep",
-    "keeping",
-    "lowest",
-    "pick",
-    "play",
-    "select",
-    "with",
-)  # words before a number of dice
+# Words before a number of dice.
+BEFORE_COUNT = ("", ":", "choose", "go", "is", "keep", "keeping", "lowest", "pick", "play", "select", "with")
 
 
 class ThreesWords(Words):
