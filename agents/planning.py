@@ -46,7 +46,7 @@ class TreeSearch:
         >>> import stb_gym
         >>> envs = gym.make_vec("stb_gym/ShutTheBox-v0", 32, tiles=4)
         >>> meter = stb_gym.RegretMeter(stb_gym.ShutTheBox(tiles=4))
-        >>> meter(TreeSearch(envs, simulations=300).act).regret < 0.1
+        >>> meter(TreeSearch(envs, simulations=300).act, deterministic=False).regret < 0.1
         True
     """
 

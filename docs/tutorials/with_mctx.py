@@ -114,7 +114,7 @@ def main() -> None:
     meter = stb_gym.RegretMeter(gym.make("stb_gym/ShutTheBox-v0", tiles=arguments.tiles))
     for number in arguments.simulations:
         planner = Planner(meter.solution, number, arguments.seed)
-        print(f"{number} simulations: regret {meter(planner).regret:.4f}", flush=True)
+        print(f"{number} simulations: regret {meter(planner, deterministic=False).regret:.4f}", flush=True)
 
 
 if __name__ == "__main__":

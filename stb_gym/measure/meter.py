@@ -2,9 +2,12 @@
 
 from dataclasses import replace
 from typing import Any
+from warnings import warn
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stb_gym.arrays import IntArray
 from stb_gym.checks import check_integer
 from stb_gym.envs import stepper_of
 from stb_gym.games import Game, fits
@@ -18,6 +21,14 @@ from stb_gym.trial import check_wrappers
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # states in one question to an agent
+ASKED_AGAIN = 64  # states, or somewhat fewer
+DRAWS = (
+    "the agent draws its actions: let it return probabilities [B, A], use RegretMeter.sample, or say "
+    "deterministic=False to measure one draw"
+)
+DEPENDS_ON_BATCH = "the agent's answers depend on the other positions in its batch, as those of modules in training do"
+ROUNDING = 0.02  # of probabilities in half precision
+MOST_ROUNDED = 0.1  # share of states at which another size of a batch may change an answer, by rounding
 
 
 class RegretMeter:
@@ -31,8 +42,8 @@ class RegretMeter:
 
     - a function of observations. It also receives masks if it has a second argument without a default, or one with
       "mask" in its name. It returns actions [B], or probabilities [B, A], as arrays, lists, tensors or a distribution
-      with `probs`. If it draws its actions at random, a call measures that one draw: return probabilities instead, or
-      use `sample`;
+      with `probs`. If it draws its actions at random, a call measures one draw: return probabilities instead, use
+      `sample`, or say `deterministic=False`;
     - a torch module, called in the same way with tensors of its own type and device, in evaluation mode and without
       gradients. It returns scores [B, A], such as logits or Q-values, or a distribution with `logits`. The action of
       the greatest score is played, or if not deterministic, softmax over the scores;
@@ -102,7 +113,7 @@ class RegretMeter:
         Args:
             agent: see the class.
             deterministic: whether a torch module or a model with `predict` plays its best action, or samples. A
-                function returns its own probabilities.
+                function returns its own probabilities; False says that it draws its actions.
             masked: whether a torch module or a model chooses among legal actions only. By default a model does if its
                 `predict` takes `action_masks`, and a module must choose no illegal action.
 
@@ -117,7 +128,7 @@ class RegretMeter:
                 given.
         """
         player = player_of(agent, self.view, deterministic, masked)
-        return replace(self.solution.evaluate(self._ask(player), self.illegal), masked=player.masked)
+        return replace(self.solution.evaluate(self._ask(player, deterministic), self.illegal), masked=player.masked)
 
     def policy(self, agent: Any, deterministic: bool = True, masked: bool | None = None) -> Policy:
         """Return the policy of an agent as an array, which `stb_gym.save_policy` stores.
@@ -140,17 +151,28 @@ class RegretMeter:
             >>> meter.policy(lambda observations, masks: masks.argmax(axis=1)).shape
             (2442,)
         """
-        return self._ask(player_of(agent, self.view, deterministic, masked))
+        return self._ask(player_of(agent, self.view, deterministic, masked), deterministic)
 
-    def _ask(self, player: Player) -> Policy:
-        """Return the policy of an agent."""
+    def _ask(self, player: Player, deterministic: bool) -> Policy:
+        """Return the policy of an agent; warn if its answers are not its own choice for each position."""
         tables = self.solution.tables
-        answers = []
-        for first in range(0, len(tables.decisions), AT_ONCE):
-            states = tables.decisions[first : first + AT_ONCE]
+
+        def answers_at(states: IntArray) -> NDArray[Any]:
             masks = tables.legal[states]
-            answers.append(player(Batch(self.view(tables.observation[states], masks), masks)))
-        return tables.policy(np.concatenate(answers))
+            return player(Batch(self.view(tables.observation[states], masks), masks))
+
+        states = tables.decisions
+        answers = np.concatenate(
+            [answers_at(states[first : first + AT_ONCE]) for first in range(0, len(states), AT_ONCE)]
+        )
+        if deterministic:
+            some = np.arange(0, len(states), -(-len(states) // ASKED_AGAIN))
+            again = answers_at(states[some])
+            if _share_of_others(again, answers_at(states[some])) > 0:
+                warn(DRAWS, stacklevel=3)
+            elif _share_of_others(again, answers[some]) > MOST_ROUNDED:
+                warn(DEPENDS_ON_BATCH, stacklevel=3)
+        return tables.policy(answers)
 
     def sample(
         self,
@@ -208,3 +230,9 @@ class RegretMeter:
         if isinstance(self.optimum, Solution):
             return self.optimum
         raise ValueError(f"{self.game} has too many positions for a table: use `sample`, and `optimum`")
+
+
+def _share_of_others(answers: NDArray[Any], others: NDArray[Any]) -> float:
+    """Return the share of states at which actions differ, or probabilities by more than a rounding error."""
+    differ = abs(answers - others).reshape(len(answers), -1).max(axis=1) > ROUNDING
+    return float(differ.mean())

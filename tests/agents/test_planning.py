@@ -13,7 +13,7 @@ from tests.agents import BOX, THREES, seen
 
 def regret_of(planner_class, simulations, env=THREES, **rules):
     envs = gym.make_vec(env, 64, **rules)
-    return RegretMeter(envs)(planner_class(envs, simulations).act).regret
+    return RegretMeter(envs)(planner_class(envs, simulations).act, deterministic=False).regret
 
 
 @pytest.mark.parametrize(("env", "rules"), [(BOX, {"tiles": 4}), (THREES, {"dice": 2})])

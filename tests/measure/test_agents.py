@@ -71,6 +71,32 @@ def test_agents_may_overwrite_what_they_receive():
     assert meter.sample(careless, 500, 1).summary() == meter.sample(first_legal, 500, 1).summary()
 
 
+def test_a_function_that_draws_its_actions_is_named(recwarn):
+    numbers = np.random.default_rng(0)
+
+    def draws(observations, masks):
+        return np.where(masks, numbers.random(masks.shape), 0).argmax(axis=1)
+
+    meter = RegretMeter(SIX)
+    with pytest.warns(UserWarning, match="the agent draws its actions: let it return probabilities"):
+        meter(draws)
+    with pytest.warns(UserWarning, match="draws its actions"):
+        meter.policy(draws)
+    means = np.mean([meter(draws, deterministic=False).regret for _ in range(300)])
+    assert means == pytest.approx(meter(lambda _, masks: masks / masks.sum(axis=1, keepdims=True)).regret, rel=0.02)
+    assert not recwarn
+
+
+@pytest.mark.parametrize(("size", "is_named"), [(10, True), (0.5, False)])
+def test_answers_that_depend_on_the_batch_are_named_if_they_are_not_rounded(size, is_named, recwarn):
+    def answers(observations, masks):
+        best = np.eye(masks.shape[1])[masks.argmax(axis=1)]
+        return (1 - size / len(masks)) * best + size / len(masks) * masks / masks.sum(axis=1, keepdims=True)
+
+    RegretMeter(SIX)(answers)
+    assert [("depend on the other positions" in str(each.message)) for each in recwarn] == [True] * is_named
+
+
 # Models with stable-baselines3's `predict`
 
 

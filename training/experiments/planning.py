@@ -47,7 +47,7 @@ def regret_of(task: str, simulations: int, planner: str, seed: int) -> list[floa
     meter = RegretMeter(gym.make(env, **arguments))
     choices = int((meter.solution.tables.choices > 1).sum())
     envs = gym.make_vec(env, min(choices, AT_ONCE), **arguments)
-    return [meter(PLANNERS[planner](envs, simulations, seed=seed).act).regret]
+    return [meter(PLANNERS[planner](envs, simulations, seed=seed).act, deterministic=False).regret]
 
 
 if __name__ == "__main__":
