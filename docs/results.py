@@ -242,7 +242,11 @@ def models_table(results: pd.DataFrame) -> str:
 
 
 def difficulty_table(rows: pd.DataFrame) -> str:
-    """Return the rank correlations of predicted difficulties with the models' mean rates of failure as Markdown."""
+    """Return the rank correlations of predicted difficulties with the models' mean rates of failure as Markdown.
+
+    Tasks on which a prediction was chosen are left out.
+    """
+    rows = rows[rows["task"] >= task_difficulty.CHOSEN_ON]
     failed = 1 - rows[task_difficulty.PASS_RATES].mean(axis=1)
     cells = []
     for name in task_difficulty.PREDICTORS:

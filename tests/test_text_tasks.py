@@ -1,6 +1,7 @@
 """Test tasks drawn by a seed: each can be solved, and its difficulty is that of perfect play."""
 
 import random
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -42,9 +43,16 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
     lost = sum(share * np.mean([*losses.values()]) for _, share, losses in met)
     names = [task.text.identity(position_of(task.text, best, state)) for state, _, _ in met]
     worst = sum(share * task.text.loss(name, "") for name, (_, share, _) in zip(names, met, strict=True))
+    habits = Counter()
+    for state, share, _ in met:
+        habits[int(best.policy[state])] += share
+    difficulty = 0
+    for _, share, losses in met:
+        wrong = sum(habits[action] for action, loss in losses.items() if loss > 0)
+        difficulty += share * wrong / sum(habits[action] for action in losses)
     entropy = sum(share * -np.log(share) for _, share, _ in met)
     assert (task.difficulty, task.missed, task.mean_loss, np.log(task.choices)) == pytest.approx(
-        (np.mean(errors), min(errors), lost / worst, entropy), abs=1e-9
+        (difficulty, min(errors), lost / worst, entropy), abs=1e-9
     )
     assert task.missed >= 0.05
 

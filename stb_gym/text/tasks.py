@@ -13,6 +13,7 @@ from stb_gym.text.game import WORDINGS, TextGame
 from stb_gym.text.grading import asked_states
 
 FEWEST_QUESTIONS = 20
+NEVER = 1e-12  # how often moves are drawn that perfect play never makes
 LEAST_MISSED = 0.05  # tasks that a heuristic solves better than this are not drawn
 
 
@@ -24,8 +25,9 @@ class TextTask:
 
     Attributes:
         text: the game, its objective, its wording and its names.
-        difficulty: the share of choices where a simple player errs, the mean over random play and the heuristics.
-        missed: the share of choices where the best of these players errs; at least 5 %.
+        difficulty: the share of choices where a player of habit errs, who draws legal moves as often as perfect play
+            makes them, whatever the position.
+        missed: the share of choices where random play and all heuristics err, the best of them; at least 5 %.
         mean_loss: the mean loss of a random legal move, as a share of the loss of an answer that names no move.
         choices: the effective number of choices, the exponential of the entropy of their shares.
     """
@@ -56,8 +58,8 @@ def draw_task(seed: int) -> TextTask:
     Example:
         >>> from stb_gym.text import draw_task
         >>> task = draw_task(0)
-        >>> 0.05 <= task.missed <= task.difficulty < 1
-        True
+        >>> round(task.difficulty, 3), round(task.missed, 3)
+        (0.223, 0.118)
     """
     check_integer("seed", seed, 0, 2**63 - 1)
     draw = random.Random(seed)
@@ -100,9 +102,13 @@ def _difficulty(best: Solution) -> tuple[float, float, float, float]:
         UniformRandom(),
         *(table_strategy(best.game, name) for name in entry_of(best.game).heuristics),
     ]
+    habits = np.bincount(best.policy[tables.decisions], visits[tables.decisions], tables.num_actions)
+    habit = habits[tables.pair_action] + NEVER
+    habit /= tables.at_pairs(tables.sum_at_states(habit))
+    difficulty = visits @ tables.sum_at_states(habit * ~best.optimal)
     errors = [visits @ tables.sum_at_states(pair_weights(tables, each)[0] * ~best.optimal) for each in players]
     lost = visits @ tables.sum_at_states(tables.uniform * -best.advantage)
     worst = visits @ (best.state_utilities - best.objective.illegal_utility(tables.final_score))
     shares = visits[visits > 0]
     choices = np.exp(-shares @ np.log(shares))
-    return float(np.mean(errors)), float(min(errors)), float(lost / worst) if worst > 0 else 0.0, float(choices)
+    return float(difficulty), float(min(errors)), float(lost / worst) if worst > 0 else 0.0, float(choices)

@@ -23,6 +23,7 @@ KEY = ["task", "steps"]
 MODELS = 3  # trained on each task
 PASS_RATES = [f"pass_rate {model}" for model in range(MODELS)]
 PREDICTORS = ["difficulty", "missed", "mean_loss", "choices"]
+CHOSEN_ON = 40  # the first tasks, on which `TextTask.difficulty` was chosen from several predictions
 STEPS, BATCH = 20, 64
 ASKED = 600  # questions, drawn by the visits of perfect play
 
@@ -60,7 +61,7 @@ def pass_rates(task: int, steps: int) -> list[float]:
     return found + [getattr(drawn, name) for name in PREDICTORS]
 
 
-def task_difficulty(*, tasks: int = 40, workers: int = 1, out: Path = Path("runs/task_difficulty.csv.gz")) -> None:
+def task_difficulty(*, tasks: int = 80, workers: int = 1, out: Path = Path("runs/task_difficulty.csv.gz")) -> None:
     """Run the trainings that the file lacks.
 
     Args:
