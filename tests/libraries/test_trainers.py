@@ -178,6 +178,50 @@ def test_agilerl(lost, tokenizer):
     assert totals == lost
 
 
+def test_agilerl_trains(tokenizer):
+    grpo = pytest.importorskip("agilerl.algorithms.grpo")
+    peft = pytest.importorskip("peft")
+    import torch
+    import transformers
+    from agilerl.llm_envs import RolloutHarness
+    from agilerl.training.llm.rollout import train_llm_rollout
+
+    torch.manual_seed(0)
+    shape = {"n_embd": 16, "n_layer": 1, "n_head": 2, "n_positions": 4096}
+    tokens = {f"{name}_token_id": tokenizer.eos_token_id for name in ("bos", "eos")}
+    agent = grpo.GRPO(
+        tokenizer.pad_token_id,
+        tokenizer.pad_token,
+        actor_network=transformers.GPT2LMHeadModel(
+            transformers.GPT2Config(vocab_size=len(tokenizer), **shape, **tokens)
+        ),
+        lora_config=peft.LoraConfig(r=4, target_modules=["c_attn"], task_type="CAUSAL_LM"),
+        batch_size=2,
+        group_size=2,
+        micro_batch_size_per_gpu=2,
+        max_model_len=2048,
+        max_output_tokens=8,
+        lr=0.1,
+        device="cpu",
+        use_liger_loss=False,
+        gradient_checkpointing=False,
+    )
+    before = [weights.detach().clone() for weights in agent.actor.parameters()]
+    rewards = []
+
+    class Harness(RolloutHarness):
+        def get_episode_data(self, *arguments, **options):
+            rewards.append(sum(self.turn_rewards))
+            return super().get_episode_data(*arguments, **options)
+
+    train_llm_rollout(
+        [agent], 9, lambda: Harness.local(TRAINERS["turns"](), tokenizer, max_turns=9), max_steps=40, verbose=False
+    )
+    assert len(rewards) >= 40
+    assert max(rewards) < 0
+    assert any((old != new).any() for old, new in zip(before, agent.actor.parameters(), strict=True))
+
+
 def test_trl(lost, tokenizer, tmp_path, monkeypatch):
     trl = pytest.importorskip("trl")
     import transformers
