@@ -115,7 +115,7 @@ READ = [
     'End your reply with one line such as "Answer: shut 3,5".\nAnswer: shut 4,5', "\ufeffAnswer: 4,5",
     "It was not easy. My answer: 4,5", "Answer: {\"tiles\": [4, 5]}", "4\u00a0and\t5", "FOUR AND FIVE", "+4 +5",
     "Answer 4,5", "The answer is 4,5", "The best move is to shut 4 and 5.", "Let's shut 4 and 5",
-    "I'll go with 4 and 5.", "Move: shut 4,5", "Tiles: 4, 5", '{"action": "shut 4,5"}', "I think I should shut 4 and 5",
+    "I'll go with 4 and 5.", "Move: shut 4,5", "Tiles: 4, 5", "I think I should shut 4 and 5",
     "You should shut 4,5.", "The correct answer is: 4,5", "Okay, I'd like to pick 4 and 5",
 ]  # fmt: skip
 
@@ -145,7 +145,7 @@ AMBIGUOUS = [
     "minus 9",
     "[]", "{}", "null", "true", '{"tiles": []}', '{"tiles": {}}', '{"tiles": null}', '{"tiles": "9 or 4,5"}',
     '{"tiles": [4], "shut": [5]}', '{"tiles": [9], "dice": 1}', '{"Tiles": [4, 5]}', "{'tiles': [4, 5]}",
-    '{"tiles": [4, 5]',
+    '{"tiles": [4, 5]', '{"action": 9}', "choice 9",
     '{"tiles": [4, 5]} {"tiles": [9]}', '{"tiles": [-4, 5]}', '{"tiles": ["4", "to", "5"]}', '{"tiles": 45}',
 ]  # fmt: skip
 

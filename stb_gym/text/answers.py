@@ -14,14 +14,14 @@ NUMBER_OF = {name: number for number, name in enumerate(NUMBERS)} | {str(number)
 # Words that an answer may have besides its move: "keep 4 and 5 open" does not shut tiles. Words between numbers must
 # join them: "1 to 3" may be a range, and the 3 of "3, so 1 and 2" and "3 (1 + 2)" is no tile.
 FILLERS = (
-    "(", ")", ":", "a", "action", "am", "answer", "best", "choice", "choose", "chosen", "correct", "decided", "final",
+    "(", ")", ":", "a", "action", "am", "answer", "best", "choose", "chosen", "correct", "decided", "final",
     "go", "going", "i", "i'd", "i'll", "i'm", "i've", "is", "it", "let", "let's", "like", "me", "move", "my", "ok",
     "okay", "optimal", "pick", "play", "please", "select", "should", "so", "sure", "therefore", "think", "to", "want",
     "we", "will", "would", "you",
 )  # fmt: skip
 JOINING = (*",+&", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
-KEYS = ("action", "answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
+KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
 BEFORE = 50  # characters before "answer:" in which one of these is looked for
 QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat
