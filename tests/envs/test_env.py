@@ -206,6 +206,7 @@ ERRORS = {
     "render mode of many": lambda: TurnVectorEnv("threes", render_mode="human"),
     "type of observations": lambda: gym.make(BOX, observation_dtype="complex64"),
     "reward_scale": lambda: gym.make(BOX, reward_scale=np.nan),
+    "no reward_scale": lambda: gym.make(BOX, reward_scale=0),
     "large reward_scale": lambda: TurnEnv("threes", reward_scale=10**400),
     "render mode without a renderer": lambda: TurnEnv("threes", render_mode="ansi"),
     "stepper": lambda: make_turn("threes", stepper="trees"),
