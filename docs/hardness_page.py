@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from docs.cells import HEADINGS, frame_table, mean_cell
 from docs.pictures import draw
 from docs.written import markdown
-from training.experiments import families, rest
+from training.experiments import families, representations, rest
 from training.experiments.diagnoses import CHANGES, KEY, MIN_VISITS, STUDIED
 from training.experiments.hardness import KEY as HARDNESS_KEY
 from training.experiments.hardness import correlations, within_families
@@ -63,6 +63,16 @@ def rest_table(results: pd.DataFrame) -> str:
         rows.append([HEADINGS[task], f"`{agent}`", str(len(plain)), *map(mean_cell, (plain["regret"], plain["rest"]))])
         rows[-1] += drops
     return markdown(["task", "agent", "seeds", "regret", "rest", *rest.HELPS[1:]], rows, left=2)
+
+
+def representations_table(results: pd.DataFrame) -> str:
+    """Return the mean regret behind each representation as Markdown, with its parts in small letters."""
+    of_agents = results.groupby(["representation", "task", "agent"], sort=False)
+    means = of_agents[representations.NUMBERS].mean().map(rounded)
+    parts = means[[*PARTS]].agg(", ".join, axis=1)
+    cells = (means["regret"] + "<br><small>" + parts + "</small>").unstack([1, 2], fill_value="")
+    cells.columns = [f"{HEADINGS[task]}, `{agent}`" for task, agent in cells.columns]
+    return frame_table(cells.loc[[name for name in representations.SHOWN if name in cells.index]])
 
 
 def families_table(results: pd.DataFrame) -> str:
@@ -143,6 +153,9 @@ def tables() -> dict[str, str]:
         "What the parts predict": changes_table(parts),
         **{f"Parts of the regret: {HEADINGS[task]}": parts_table(parts, task) for task in STUDIED},
         "What counts as tried": thresholds_table(parts),
+        "What positions are shown as": representations_table(
+            read_numbers(RESULTS / "representations.csv.gz", representations.KEY)
+        ),
         "What the rest consists of": rest_table(read_numbers(RESULTS / "rest.csv.gz", rest.KEY)),
     }
 

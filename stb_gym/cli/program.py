@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import lru_cache
@@ -87,7 +88,8 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
-        with reader_may_leave(), showing_progress():
+        with reader_may_leave(), showing_progress(), warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: say(f"stb-gym: {message}", error=True)
             modules, words = modules_to_import(sys.argv[1:] if words is None else words)
             for module in modules:
                 imported(module, "--import")

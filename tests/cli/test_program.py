@@ -106,6 +106,18 @@ def test_import_registers_games_of_the_working_directory(run, tmp_path, monkeypa
         assert error in err
 
 
+@pytest.mark.filterwarnings("always")
+def test_a_warning_takes_one_line(run, tmp_path, monkeypatch):
+    (tmp_path / "drawing.py").write_text(
+        "import numpy as np\nnumbers = np.random.default_rng(0)\n"
+        "def agent(seen, masks): return np.where(masks, numbers.random(masks.shape), 0).argmax(axis=1)\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    status, _, err = run("measure threes --dice 2 --agent drawing:agent")
+    assert (status, err.count("\n")) == (0, 1)
+    assert err.startswith("stb-gym: the agent draws its actions: let it return probabilities")
+
+
 # Output that cannot be trusted
 
 

@@ -12,7 +12,7 @@ from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.solver import compile_game
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
-from training.experiments import diagnoses, estimators, mistakes, rest, throws
+from training.experiments import diagnoses, estimators, mistakes, representations, rest, throws
 from training.results import read_measurements, save_results
 
 # Pictures
@@ -150,6 +150,19 @@ def test_the_drops_of_a_regret_are_those_of_the_same_seed():
     rows += [("dqn", "threes", "uniform starts", seed, 0.5 + seed, 0.1) for seed in (0, 1)]
     table = hardness_page.rest_table(pd.DataFrame(rows, columns=[*rest.KEY, *rest.NUMBERS]))
     assert table.splitlines()[2] == "| Threes | `dqn` | 2 | 1.5 | 0.50 |  | 0.50 |  |"
+
+
+def test_representations_have_a_row_each_in_their_order_with_means_over_seeds():
+    rows = []
+    for name in ("hash", "as it is"):
+        rows += [("ppo", "threes", name, seed, 0.5 + seed, 0.1, 0.2, 0.2 + seed) for seed in (0, 1)]
+    rows.append(("dqn", "threes", "hash", 0, 2.0, 0.0, 0.0, 2.0))
+    found = pd.DataFrame(rows, columns=[*representations.KEY, *representations.NUMBERS])
+    table = hardness_page.representations_table(found)
+    assert [line.split(" | ") for line in table.splitlines()[2:]] == [
+        ["| as it is", "1.0<br><small>0.10, 0.20, 0.70</small>", " |"],
+        ["| hash", "1.0<br><small>0.10, 0.20, 0.70</small>", "2.0<br><small>0, 0, 2.0</small> |"],
+    ]
 
 
 # Estimators
