@@ -122,9 +122,10 @@ def try_one(mutant: Mutant, clean: Path, marks: str) -> str:
     First come the quick tests that run its line; then those of its package, its module first; then those of others.
     """
     files = [files_of(package, f"test_{Path(mutant.path).name}") for package in packages_for(mutant)]
-    if marks == QUICK and (tests := tests_of(mutant, clean)):
+    if marks == QUICK:  # in one process, whose imports take longer than many of the tests
         ranks = {file: rank for rank, file in enumerate(chain.from_iterable(files))}
-        files.insert(0, sorted(tests, key=lambda test: (ranks.get(test.partition("::")[0], len(ranks)), test)))
+        tests = sorted(tests_of(mutant, clean), key=lambda test: (ranks.get(test.partition("::")[0], len(ranks)), test))
+        files = [["--keep-duplicates", *tests, *ranks]]
     with TemporaryDirectory(dir=clean.parent, ignore_cleanup_errors=True) as folder:
         tree = Path(shutil.copytree(clean, folder, dirs_exist_ok=True))
         module = (clean / mutant.path).read_bytes()
