@@ -41,9 +41,9 @@ LABORATORY = ("agents", "training")
 PICTURES = ("drawing.py", "plots.py")  # where a mistake is a matter of taste
 HERE = Path(__file__).parent
 RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
-SURVIVED = "survived"
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "--hypothesis-seed=0"]
 QUICK, LONG = "not slow", "slow"  # marks of the tests that are tried first and last; nightly tests are slow, too
+SURVIVED = {QUICK: "survived the quick tests", LONG: "survived"}  # the first until the other tests are run
 LONGEST = {QUICK: 600, LONG: 1800}  # seconds of processor time that the tests of a package may take
 NO_TESTS = 5  # the exit status of pytest if no test of the files has these marks
 
@@ -53,7 +53,8 @@ def plant(
 ) -> int:
     """Plant mistakes in the library one at a time, and count those that the tests catch.
 
-    A mistake with a line in results.tsv is not tried again, so the same command continues an interrupted run.
+    A mistake with a line in results.tsv is not tried again by the same tests, so the same command continues an
+    interrupted run.
 
     Args:
         number: How many mistakes to plant.
@@ -67,7 +68,7 @@ def plant(
     modules = [path for name in packages.split(",") for path in modules_of(name) if path.name not in PICTURES]
     mutants = sample((mutant for path in modules for mutant in mutants_of(path)), number, seed)
     results = dict(line.split("\t") for line in RESULTS.read_text().splitlines())
-    if todo := [mutant for mutant in mutants if mutant.name not in results]:
+    if todo := [mutant for mutant in mutants if results.get(mutant.name) in (None, SURVIVED[QUICK])]:
         try_all(todo, workers, results)
     return report(mutants, results)
 
@@ -90,13 +91,12 @@ def try_all(mutants: list[Mutant], workers: int, results: dict[str, str]) -> Non
         if caught := run_tests(clean, [*sorted(files), *measured], QUICK, LONGEST[LONG]):
             raise SystemExit(f"fails without any mistake: {caught}")
         try:
-            for marks in (QUICK, LONG):
-                left = [mutant for mutant in mutants if mutant.name not in results]
+            for marks, before in ((QUICK, None), (LONG, SURVIVED[QUICK])):
+                left = [mutant for mutant in mutants if results.get(mutant.name) == before]
                 waiting = {pool.submit(try_one, mutant, clean, marks): mutant for mutant in left}
                 for future in tqdm(as_completed(waiting), f"mutants tried by tests that are {marks}", len(left)):
-                    if caught := future.result():
-                        results[waiting[future].name] = caught
-                        RESULTS.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(results.items())))
+                    results[waiting[future].name] = future.result()
+                    RESULTS.write_text("".join(f"{name}\t{result}\n" for name, result in sorted(results.items())))
         finally:
             pool.shutdown(cancel_futures=True)
 
@@ -117,7 +117,7 @@ def files_of(package: str, first: str = "") -> list[str]:
 
 
 def try_one(mutant: Mutant, clean: Path, marks: str) -> str:
-    """Return the test that catches a mutant, or "survived" after the last, or "" if others are left.
+    """Return the test with these marks that catches a mutant, or that it survived.
 
     First come the quick tests that run its line; then those of its package, its module first; then those of others.
     """
@@ -133,7 +133,7 @@ def try_one(mutant: Mutant, clean: Path, marks: str) -> str:
         for some in files:
             if caught := run_tests(tree, some, marks, LONGEST[marks]):
                 return caught
-    return SURVIVED if marks == LONG else ""
+    return SURVIVED[marks]
 
 
 def tests_of(mutant: Mutant, clean: Path) -> set[str]:
@@ -175,7 +175,7 @@ def run_tests(tree: Path, files: list[str], marks: str, seconds: int) -> str:
 def report(mutants: list[Mutant], results: dict[str, str]) -> int:
     """Print how many mistakes were caught, and the unexplained survivors; return 1 if there are any."""
     explained = tomllib.loads(REASONS.read_text())
-    survivors = [mutant for mutant in mutants if results[mutant.name] == SURVIVED]
+    survivors = [mutant for mutant in mutants if results[mutant.name] == SURVIVED[LONG]]
     left = [mutant for mutant in survivors if mutant.name not in explained]
     print(f"{len(mutants) - len(survivors)} of {len(mutants)} mistakes are caught, {len(left)} not explained")
     for mutant in left:
