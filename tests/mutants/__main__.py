@@ -31,6 +31,7 @@ LIBRARY = (
     "envs",
     "measure",
     "rounds",
+    "text",
     "check",
     "plots",
     "terminal",
