@@ -90,8 +90,7 @@ def test_every_reward_improves_a_model(monkeypatch):
 
 
 @pytest.mark.nightly
-def test_pass_rates_rise_with_training(monkeypatch):
-    monkeypatch.setattr(task_difficulty, "ASKED", 100)
+def test_pass_rates_rise_with_training():
     few, many = (task_difficulty.pass_rates(1000, steps) for steps in (1, 60))
     assert sum(few[:3]) < sum(many[:3]) - 0.3
     task = draw_task(1000)

@@ -25,7 +25,6 @@ PASS_RATES = [f"pass_rate {model}" for model in range(MODELS)]
 PREDICTORS = ["difficulty", "missed", "mean_loss", "choices"]
 CHOSEN_ON = 40  # the first tasks, on which `TextTask.difficulty` was chosen from several predictions
 STEPS, BATCH = 20, 64
-ASKED = 600  # questions, drawn by the visits of perfect play
 
 
 def pass_rates(task: int, steps: int) -> list[float]:
@@ -35,17 +34,15 @@ def pass_rates(task: int, steps: int) -> list[float]:
     drawn = draw_task(task)
     course = Course(TextGame(drawn.text.game, drawn.text.objective))
     tables, best = course.tables, course.best
-    visits = torch.tensor(best.evaluate(best.policy).visits[course.asked])
+    visits = best.evaluate(best.policy).visits[course.asked]
     optimal = tables.lowest(best.optimal)[tables.decisions.searchsorted(course.asked)]
     learned = torch.tensor(course.pairs.searchsorted(optimal))
-    asked = torch.multinomial(visits, ASKED, replacement=True).numpy()
-    offered = np.flatnonzero(np.isin(course.question, asked))
     found = []
     for _ in range(MODELS):
         model = Transformer()
         optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
         for step in range(steps):
-            each = learned[torch.multinomial(visits, BATCH, replacement=True)]
+            each = learned[torch.multinomial(torch.tensor(visits), BATCH, replacement=True)]
             likely = course.log_probability(model, course.question[each], course.examples[each], course.ends[each])
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / steps)
             optimizer.zero_grad()
@@ -53,11 +50,9 @@ def pass_rates(task: int, steps: int) -> list[float]:
             optimizer.step()
         likelihood = np.full(len(tables.pair_state), -np.inf)
         with torch.no_grad():
-            likelihood[course.pairs[offered]] = course.log_probability(
-                model, course.question[offered], course.examples[offered], course.ends[offered]
-            )
+            likelihood[course.pairs] = course.log_probability(model, course.question, course.examples, course.ends)
         chosen, _ = pair_weights(tables, tables.greedy(likelihood))
-        found.append(float(tables.sum_at_states(chosen * best.optimal)[course.asked[asked]].mean()))
+        found.append(float(visits @ tables.sum_at_states(chosen * best.optimal)[course.asked] / visits.sum()))
     return found + [getattr(drawn, name) for name in PREDICTORS]
 
 
