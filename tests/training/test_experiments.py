@@ -7,13 +7,13 @@ import pandas as pd
 import pytest
 from matplotlib.figure import Figure
 
-from docs import hardness_page, pictures, results
+from docs import front_chart, hardness_page, pictures, results
 from stb_gym import ShutTheBox, Threes, solve
 from stb_gym.solver import compile_game
 from tests.training.fake_runs import fake_run
 from tests.training.test_compare import curves_on
 from training.experiments import diagnoses, estimators, mistakes, representations, rest, throws
-from training.results import read_measurements, save_results
+from training.results import by_agent, by_task, read_measurements, save_results
 
 # Pictures
 
@@ -115,6 +115,14 @@ def test_the_costliest_mistakes_of_runs_are_written_to_a_file(tmp_path):
     costs = (rows["loss"] * rows["visits"]).to_numpy().reshape(2, 5)
     assert (np.diff(costs) <= 0).all()
     assert costs[0].sum() > costs[1].sum()
+
+
+def test_visitors_can_play_against_all_learners_of_the_first_page_but_those_that_play_illegal_actions():
+    _, measurements = by_task(read_measurements([front_chart.RESULTS]))[front_chart.TASK]
+    runs = by_agent(measurements[measurements["budget"] == front_chart.BUDGET])
+    last = {name: runs[name].groupby("seed").last() for name in front_chart.DRAWN}
+    illegal = {name for name, measured in last.items() if (measured["illegal_mass"] > 0).any()}
+    assert illegal == {name for name, policy in front_chart.DRAWN.items() if not policy}
 
 
 # Tables
