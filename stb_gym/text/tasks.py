@@ -27,7 +27,7 @@ class TextTask:
         text: the game, its objective, its wording and its names.
         difficulty: the share of choices where a player of habit errs, who draws legal moves as often as perfect play
             makes them, whatever the position.
-        missed: the share of choices where random play and all heuristics err, the best of them; at least 5 %.
+        missed: the share of choices where the best of random play and the heuristics errs; at least 5 %.
         mean_loss: the mean loss of a random legal move, as a share of the loss of an answer that names no move.
         choices: the effective number of choices, the exponential of the entropy of their shares.
     """

@@ -45,7 +45,7 @@ RESULTS, REASONS = HERE / "results.tsv", HERE / "explained.toml"
 PYTEST = [sys.executable, "-m", "pytest", "-x", "-o", "addopts=", "-q", "--hypothesis-seed=0"]
 QUICK, LONG = "not slow", "slow"  # marks of the tests that are tried first and last; nightly tests are slow, too
 SURVIVED = {QUICK: "survived the quick tests", LONG: "survived"}  # the first until the other tests are run
-LONGEST = {QUICK: 600, LONG: 1800}  # seconds of processor time that the tests of a package may take
+LONGEST = {QUICK: 600, LONG: 1800}  # seconds of processor time that a process of tests may take
 NO_TESTS = 5  # the exit status of pytest if no test of the files has these marks
 
 

@@ -35,6 +35,7 @@ def pass_rates(task: int, steps: int) -> list[float]:
     course = Course(TextGame(drawn.text.game, drawn.text.objective))
     tables, best = course.tables, course.best
     visits = best.evaluate(best.policy).visits[course.asked]
+    weights = torch.tensor(visits)
     optimal = tables.lowest(best.optimal)[tables.decisions.searchsorted(course.asked)]
     learned = torch.tensor(course.pairs.searchsorted(optimal))
     found = []
@@ -42,7 +43,7 @@ def pass_rates(task: int, steps: int) -> list[float]:
         model = Transformer()
         optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
         for step in range(steps):
-            each = learned[torch.multinomial(torch.tensor(visits), BATCH, replacement=True)]
+            each = learned[torch.multinomial(weights, BATCH, replacement=True)]
             likely = course.log_probability(model, course.question[each], course.examples[each], course.ends[each])
             optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / steps)
             optimizer.zero_grad()
