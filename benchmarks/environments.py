@@ -1,8 +1,8 @@
 """The environments beside those of Gymnasium and EnvPool.
 
 Ours do more than the peers: a step checks that the action is legal and returns the mask of legal actions. Actions are
-sampled before each timed step, ours among the legal ones. In SAME_STEP mode a step makes a move in every environment;
-in NEXT_STEP mode it only begins a new turn in about a quarter of them. The 300 is a box too large for tables: its moves
+sampled before each timed step, ours among the legal ones. In SameStep mode a step makes a move in every environment;
+in NextStep mode it only begins a new turn in about a quarter of them. The 300 is a box too large for tables: its moves
 are computed from boards.
 """
 
@@ -22,13 +22,13 @@ STEPS = 2000  # of a call that times a single environment
 
 def vector() -> Iterator[Comparison]:
     """Yield comparisons of steps of many environments at once, `NUM_ENVS` unless the name says otherwise."""
-    for count in (NUM_ENVS, 65_536):
+    for count in (1024, NUM_ENVS, 16_384, 65_536):
         cart_pole = _stepping("CartPole-v1", count, vectorization_mode="vector_entry_point")
-        yield Comparison(f"vector step, {count} envs", _stepping(TURN, count), "Gymnasium CartPole", cart_pole, 2)
+        for mode in ("NextStep", "SameStep"):
+            ours = _stepping(TURN, count, autoreset_mode=mode)
+            yield Comparison(f"{mode} mode, {count} envs", ours, "Gymnasium CartPole", cart_pole, 1.2)
     turns = _stepping(TURN)
     yield Comparison(f"vector step, {NUM_ENVS} envs", turns, "EnvPool Taxi", _taxi(), 30)
-    same_step = _stepping(TURN, autoreset_mode="SameStep")
-    yield Comparison("vector step, SAME_STEP", same_step, "ours, NEXT_STEP", turns, 0.7)
     yield Comparison("vector step of rounds", _stepping(ROUND, players=3), "ours, turns", turns, 0.2)
     yield time_limit("vector step of The 300", 1 / 3e6, _stepping(THE_300))
 

@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from contextlib import nullcontext
-from itertools import islice
 from math import inf
 from types import SimpleNamespace
 
@@ -76,10 +75,10 @@ def test_wrong_arguments_are_refused_in_one_line(capsys):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("name", "first"), [("solving", 6), ("vector", 5), ("scalar", 3)])
-def test_the_comparisons_run(name, first, monkeypatch):
+@pytest.mark.parametrize("name", ["solving", "vector", "scalar"])
+def test_the_comparisons_run(name, monkeypatch):
     monkeypatch.setattr(timing, "SECONDS", 1e-9)  # one call a round
-    for each in islice(command.BENCHMARKS[name](), first):
+    for each in command.BENCHMARKS[name]():
         assert min(each.measure(1).ours) > 0
 
 
