@@ -25,10 +25,14 @@ def _by_player(policies: Names, **columns: list[float]) -> list[dict[str, Any]]:
     return rows_of({"seat": range(1, len(policies) + 1), "player": policies, **columns})
 
 
-def _ahead(policies: Names, wins: FloatArray) -> dict[str, str]:
-    """Return the player who wins most, and its chance, for a sentence."""
-    seat = int(wins.argmax())
-    return {"ahead": f"{policies[seat]} in seat {seat + 1}", "most": format(wins[seat], PERCENT)}
+def _winners(policies: Names, wins: FloatArray) -> dict[str, str]:
+    """Return who wins most often and the chance, for a sentence."""
+    seats = (wins > wins.max() - ROUNDING).nonzero()[0]
+    chance = format(wins.max(), PERCENT)
+    if len(seats) == len(wins):
+        return {"winners": f"all win with the same chance, {chance}"}
+    names = " and ".join(f"{policies[seat]} in seat {seat + 1}" for seat in seats)
+    return {"winners": f"{names} {'wins' if len(seats) == 1 else 'win'} most often, {chance}"}
 
 
 def round_of(
@@ -57,10 +61,10 @@ def round_of(
     found = of_round.evaluate(names)
     leads = [str(lead) for lead in of_round.tables.scores.tolist()]
     answer = Answer(
-        "In a round of {game} with {players} players, {ahead} wins most, {most}"
+        "In a round of {game} with {players} players, {winners}"
         + ("; best responses would gain {exploitability} in all." if policy else "."),
         game,
-        words=_ahead(names, found.seats),
+        words=_winners(names, found.seats),
         tables={"seats": "What each player can expect:"},
         more_tables={"survival": "The chance that 0, 1, 2 ... later players do not beat a lead:"},
         columns={"survival": ["lead", *map(str, range(number))]},
@@ -166,9 +170,9 @@ def match(
     ended = series(of_round, policy, rounds, begins)
     wins = ended.wins.tolist()
     return Answer(
-        "In a match of {rounds} rounds of {game}, {ahead} wins more of them with a chance of {most}.",
+        "In a match of {rounds} rounds of {game}, {winners}.",
         game,
-        words=_ahead(policy, ended.wins[-1]),
+        words=_winners(policy, ended.wins[-1]),
         tables={"after": f"The chances that {' or '.join(policy)} has won more, and that both have won as many:"},
         more_tables={"seats": "What each player can expect:"},
         formats={"wins": PERCENT, "tied": PERCENT},
@@ -190,9 +194,9 @@ def tournament(game: Game, *, policy: Names, limit: int = 100) -> Answer:
     """
     ended = tournament_of(game, [player_of(game, name) for name in policy], limit)
     return Answer(
-        "In a tournament of {game} to {limit} points, {ahead} wins most, {most}; it lasts {mean_rounds} rounds.",
+        "In a tournament of {game} to {limit} points, {winners}; it lasts {mean_rounds} rounds.",
         game,
-        words=_ahead(policy, ended.wins),
+        words=_winners(policy, ended.wins),
         tables={"seats": "What each player can expect:"},
         formats={"mean_rounds": ".4f", "wins": PERCENT},
         limit=ended.limit,

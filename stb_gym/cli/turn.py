@@ -179,7 +179,7 @@ def hardness(game: Game, *, objective: str = "score") -> Answer:
         The numbers of `stb_gym.measure.Hardness`; gaps are shares of random play's regret.
     """
     found = measure_hardness(game, objective)
-    formats = dict.fromkeys(["mean_gap", "least_gap", "reciprocal_gaps"], ".4g")
+    formats = dict.fromkeys(["effective_horizon", "mean_gap", "least_gap", "reciprocal_gaps"], ".4g")
     return Answer(
         "Random play of {game} loses {random_regret}{unit} a turn; one greedy step on its values leaves {left} of it.",
         game,

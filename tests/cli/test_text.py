@@ -57,6 +57,7 @@ LINES = [
     "round shut-the-box --tiles 4 --ties all-win --shut-wins",
     "round threes --dice 2 --policy worst,random --full",
     "round threes --dice 2 --policy optimal,optimal",
+    "round threes --dice 2 --policy optimal-score,optimal-score",
     "par threes --dice 2 --after 3 --policy take-all,threes-only --full",
     "par threes --dice 2 --after 20",
     "match threes --dice 2 --policy optimal,random --rounds 3 --begins winner",
