@@ -88,7 +88,7 @@ class LegalMoves(NamedTuple):
 
 
 class Experience(NamedTuple):
-    """The last moves in B environments; they are learned from when the values of the moves that follow are known.
+    """The last moves in B environments; each is learned from once the value of the next one is known.
 
     Attributes:
         afterstate: [B, O + 1] what they led to.

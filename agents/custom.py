@@ -52,7 +52,7 @@ def named(name: str) -> Any:
 
 
 def names_in(value: Any) -> Iterator[str]:
-    """Yield the names MODULE:NAME in a setting and the settings inside it."""
+    """Yield every "MODULE:NAME" in a setting, which may hold others."""
     if isinstance(value, str) and OF_CODE.fullmatch(value):
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
@@ -81,7 +81,7 @@ class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
         return self.env.step(action)
 
     def action_masks(self) -> Any:
-        """Return [A] which actions are legal, as sb3-contrib asks for them."""
+        """Return [A] True for legal actions; sb3-contrib calls this method."""
         return self.unwrapped.action_masks()  # type: ignore[attr-defined]
 
     def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
@@ -236,7 +236,7 @@ def made(
     device: str = "cpu",
     settings: Mapping[str, Any] = {},
 ) -> Any:
-    """Return the agent that a function or class makes; random generators and the environment are seeded before.
+    """Seed everything, and then make an agent by a function or class.
 
     Args:
         name: the name of the function in errors.

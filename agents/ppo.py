@@ -82,7 +82,7 @@ class DistinctRows(NamedTuple):
 
 
 class Samples(NamedTuple):
-    """N samples: an action that was played, and what is learned from it.
+    """N samples of a rollout: actions, and what the networks learn from them.
 
     Attributes:
         row: [N] the index of the observation among the distinct ones.

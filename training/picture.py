@@ -1,4 +1,4 @@
-"""Draw how runs of one agent come to perfect play, beside random play and one greedy step: a PNG and a text."""
+"""Draw the learning curves of one agent beside random play and one greedy step, as a PNG and as text."""
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path

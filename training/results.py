@@ -59,7 +59,7 @@ class TrainingTask:
 
     @property
     def objective(self) -> Objective:
-        """What a turn is played for."""
+        """The objective of a turn."""
         return objective_of(*game_and_objective(self.env, self.arguments))
 
     @property

@@ -23,7 +23,7 @@ class Answer:
     Args:
         sentence: the first line of the text; {game} stands for the game, {name} for the value of that
             name, and {unit} for a unit to be added to it.
-        words: by name, texts that the sentence has besides the values.
+        words: more texts for the sentence, by their names in braces.
         game: the game that it is about, if any.
         objective: the objective of its values, if any.
         turn: the turn of a round that it is about, if any.

@@ -53,7 +53,7 @@ class GameFlags:
     """Flags of a game: a subclass has a field for each flag, which is None if the flag is not given."""
 
     def given(self) -> dict[str, Any]:
-        """Return the values of the flags that are given, by the name of the field."""
+        """Return the values that the user set, by the name of the field."""
         return {name: value for name, value in vars(self).items() if value is not None}
 
 

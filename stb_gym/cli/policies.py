@@ -66,7 +66,7 @@ def measured(
     tables: Mapping[str, str] = TABLES,
     **values: Any,
 ) -> Answer:
-    """Return the answer about a measurement: numbers, by default its summary, final scores, and mistakes.
+    """Return the `Answer` for an evaluation: numbers, by default its summary, final scores, and mistakes.
 
     The costliest mistake is added to the sentence.
     """

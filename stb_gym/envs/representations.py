@@ -53,7 +53,7 @@ def _projection(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
 
 
 def _words(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
-    """Return one bit for every character at every place of the sentence."""
+    """Return the sentences, with one bit for every character at every place."""
     sentences = [stepper.describe(state) for state in states.tolist()]
     letters = np.array([list(sentence.ljust(max(map(len, sentences)))) for sentence in sentences])
     return np.concatenate([letters == letter for letter in np.unique(letters)], axis=1).astype(np.uint8)

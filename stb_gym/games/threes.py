@@ -115,7 +115,7 @@ class Threes(Game):
 
 
 def points_in_words(points: int) -> str:
-    """Return a number of points, or the moon."""
+    """Return points in words: "1 point", "4 points" or "the moon"."""
     if points == MOON:
         return "the moon"
     return "1 point" if points == 1 else f"{points} points"

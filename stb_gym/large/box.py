@@ -50,7 +50,7 @@ class Box:
 
     @cached_arrays
     def _may_throw_one(self) -> BoolArray:
-        """[2**faces + 1] whether one die may be thrown at each board; the last entry stands for all larger boards."""
+        """[2**faces + 1] True where one die may be thrown; the last entry stands for all larger boards."""
         return np.array([self.game.may_throw_one(board) for board in range((1 << self.game.faces) + 1)])
 
     def may_throw(self, boards: IntArray, dice: int) -> BoolArray:

@@ -157,7 +157,7 @@ def play_turns(
 
     Args:
         optimum: the values of perfect play.
-        games: where it plays.
+        games: the games that it plays.
         stepper: the game.
         player: the agent.
         illegal: what an illegal action does.

@@ -46,8 +46,8 @@ class MeanLoss:
 class SampledEvaluation(MeanLoss, Measured):
     """An agent measured against perfect play by T turns with V choices; values are in the objective's unit.
 
-    By the performance difference lemma (`solver.evaluation`), the regret is the expected sum of the losses of a turn's
-    choices. The turns are sampled and the losses are exact. So the mean of those sums is unbiased, and its noise
+    By the performance difference lemma (`stb_gym.solver.solution`), the regret is the expected sum of the losses of a
+    turn's choices. The turns are sampled and the losses are exact. So the mean of those sums is unbiased, and its noise
     shrinks with the regret: on nine tiles it can be hundreds of times less than that of the mean score. If the agent
     returns probabilities, a legal choice counts with its expected loss.
 

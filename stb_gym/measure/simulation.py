@@ -1,4 +1,4 @@
-"""Play sampled turns of a policy beside its exact value."""
+"""Simulate turns of a policy, and compare their mean with its exact value."""
 
 import math
 from dataclasses import dataclass, field

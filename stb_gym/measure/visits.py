@@ -41,7 +41,10 @@ class CountsVisits:
     """The counts of visits in one or more environments of a game, which both wrappers keep."""
 
     def _count_in(self, env: TurnEnv | TurnVectorEnv) -> None:
-        """Begin to count visits in an environment without wrappers.
+        """Begin to count visits.
+
+        Args:
+            env: the environment inside all wrappers.
 
         Raises:
             ValueError: if the game has too many positions to count the visits of each.
@@ -121,8 +124,8 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
     """The vector version of `RecordVisits`, in every autoreset mode.
 
     Args:
-        envs: a vector environment of stb_gym with tables, however wrapped. Of `SyncVectorEnv`, wrap each environment in
-            `RecordVisits` instead, and add their visits.
+        envs: a vector environment of stb_gym with tables, however wrapped. For a `SyncVectorEnv`, wrap each environment
+            in `RecordVisits` instead, and add their visits.
 
     Raises:
         TypeError: if it is no vector environment of stb_gym.

@@ -129,9 +129,9 @@ class RoundEvaluation:
 
     @cached_arrays
     def survival(self) -> FloatArray:
-        """[players, T] the chance that none of the last 0, 1 ... players beats a player who leads alone.
+        """[players, T] the chance that nobody beats a player who leads alone.
 
-        The rows are numbers of players still to play, and the columns are ranks of the lead.
+        The rows are the numbers of players still to play, 0, 1 ..., and the columns are ranks of the lead.
         """
         stands = self._value_after(np.ones(len(self.rules.scores_so_far.lead)))
         return np.minimum(np.stack(stands[::-1])[:, self.rules.scores_so_far.holders == 1], 1)  # rounding may exceed 1

@@ -176,7 +176,7 @@ def _cumulative(chances: FloatArray) -> FloatArray:
 
 
 def _uniform(random: Any) -> Any:
-    """Return the numbers in [0, 1) of 64 random bits each."""
+    """Convert integers of 64 random bits to floats in [0, 1)."""
     return (random >> 11) * 2.0**-53
 
 

@@ -328,7 +328,7 @@ class Evaluation(Measured):
 
     @cached_property
     def agreement_by_visits(self) -> float:
-        """The same with each state weighted by its visits: the share of moves in play that are optimal."""
+        """The share of moves in play that are optimal: `agreement` with each state weighted by its visits."""
         visits = self.visits[self.tables.decisions]
         return max(float(1 - visits @ self._departs / visits.sum()), 0.0)  # rounding may make it negative
 

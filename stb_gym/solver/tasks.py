@@ -57,7 +57,7 @@ def task_of(what: GameOrEnv, objective: Goal | None = None, illegal: str | None 
 
 
 def untried_task(what: GameOrEnv, objective: Goal | None = None, illegal: str | None = None) -> Task:
-    """Return the same as `task_of`, whatever the wrappers do."""
+    """Return what `task_of` does, without trying the wrappers."""
     task = Task(what, objective_of(what, "score"), "raise") if isinstance(what, Game) else _task_of_env(what)
     illegal = illegal or task.illegal
     check_choice("treatment of illegal actions", illegal, ILLEGAL)

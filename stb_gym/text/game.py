@@ -82,7 +82,7 @@ class Decision(NamedTuple):
 
 
 def decision_at(stepper: Stepper, state: int) -> Decision:
-    """Return a state with its legal actions, given the number by which a stepper knows it."""
+    """Return a state with its legal actions, given its number in a stepper."""
     progress, dice, roll = stepper.locate(state)
     _, actions = stepper.legal_moves(np.array([state]))
     return Decision(progress, dice, roll, tuple(actions.tolist()))

@@ -101,7 +101,7 @@ class BoxWords(Words):
         return self.game.tiles
 
     def setup(self) -> str:
-        """Return which tiles are open and what a turn is."""
+        """Return sentences that name the open tiles and describe a turn."""
         tiles = ", ".join(map(str, self.game.start_tiles))
         throw = super().setup().removesuffix(".")
         return (

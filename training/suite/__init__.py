@@ -1,4 +1,4 @@
-"""The protocol exact-8: eight tasks, two budgets, five seeds, and one number for an agent.
+"""The protocol exact-8: eight tasks, two budgets, ten seeds, and one number for an agent.
 
 `tasks` has the tasks, `sweep` trains and measures an agent on them, and `score` makes the number of its results.
 """
