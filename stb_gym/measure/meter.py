@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from typing import Any
-from warnings import warn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +12,7 @@ from stb_gym.envs import stepper_of
 from stb_gym.games import Game, fits
 from stb_gym.measure.agents import Batch, Player, player_of
 from stb_gym.measure.play import games_of, play_turns
+from stb_gym.measure.repetition import warn_of_other_answers
 from stb_gym.measure.sampled import SampledEvaluation
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.solver import Evaluation, GameOrEnv, Goal, PerfectPlay, Policy, Solution, untried_task
@@ -21,14 +21,6 @@ from stb_gym.trial import check_wrappers
 
 MOST_TURNS = 10**6
 AT_ONCE = 2**16  # states in one question to an agent
-ASKED_AGAIN = 64  # states, or somewhat fewer
-DRAWS = (
-    "the agent draws its actions: let it return probabilities [B, A], use RegretMeter.sample, or say "
-    "deterministic=False to measure one draw"
-)
-DEPENDS_ON_BATCH = "the agent's answers depend on the other positions in its batch, as those of modules in training do"
-ROUNDING = 0.02  # of probabilities in half precision
-MOST_ROUNDED = 0.1  # share of states at which another size of a batch may change an answer, by rounding
 
 
 class RegretMeter:
@@ -166,12 +158,7 @@ class RegretMeter:
             [answers_at(states[first : first + AT_ONCE]) for first in range(0, len(states), AT_ONCE)]
         )
         if deterministic:
-            some = np.arange(0, len(states), -(-len(states) // ASKED_AGAIN))
-            again = answers_at(states[some])
-            if _share_of_others(again, answers_at(states[some])) > 0:
-                warn(DRAWS, stacklevel=3)
-            elif _share_of_others(again, answers[some]) > MOST_ROUNDED:
-                warn(DEPENDS_ON_BATCH, stacklevel=3)
+            warn_of_other_answers(answers, lambda some: answers_at(states[some]))
         return tables.policy(answers)
 
     def sample(
@@ -230,9 +217,3 @@ class RegretMeter:
         if isinstance(self.optimum, Solution):
             return self.optimum
         raise ValueError(f"{self.game} has too many positions for a table: use `sample`, and `optimum`")
-
-
-def _share_of_others(answers: NDArray[Any], others: NDArray[Any]) -> float:
-    """Return the share of states at which actions differ, or probabilities by more than a rounding error."""
-    differ = abs(answers - others).reshape(len(answers), -1).max(axis=1) > ROUNDING
-    return float(differ.mean())

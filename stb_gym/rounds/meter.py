@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.layers import layers_of
 from stb_gym.measure.agents import Batch, Player, player_of
+from stb_gym.measure.repetition import warn_of_other_answers
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.messages import quoted
 from stb_gym.rounds.env import RoundEnv
@@ -116,7 +117,7 @@ class RoundMeter:
 
         Args:
             agent: see `stb_gym.RegretMeter`.
-            deterministic: whether a torch module or a model with `predict` plays its best action, or samples.
+            deterministic: see `stb_gym.RegretMeter`.
             masked: whether it chooses among legal actions only; see `stb_gym.RegretMeter`.
 
         Returns:
@@ -133,7 +134,7 @@ class RoundMeter:
         size = max(1, AT_ONCE // len(self._masks))
         for first in range(0, len(possible), size):
             starts = possible[first : first + size]
-            policies = self._policies(player, starts)
+            policies = self._policies(player, starts, deterministic)
             weights = np.stack([pair_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
             wins[starts] = (chances * opponents.utility[starts].T).sum(axis=0)
@@ -173,15 +174,21 @@ class RoundMeter:
             starts = np.flatnonzero((opponents.row == row) & (opponents.observed[:, 2] == after))
             if not len(starts):
                 raise ValueError('the environment shows another seat: make it with seat="drawn"')
-            return self._policies(player, starts)[0]
+            return self._policies(player, starts, deterministic)[0]
 
         return plays
 
-    def _policies(self, player: Player, starts: IntArray) -> list[NDArray[Any]]:
-        """Return the policy of an agent after each of some starts."""
+    def _policies(self, player: Player, starts: IntArray, deterministic: bool) -> list[NDArray[Any]]:
+        """Return the policy of an agent after each of some starts; warn if it does not answer the same twice."""
         tables = self.opponents.rules.tables
         turn, observed = tables.observation[tables.decisions], self.opponents.observed[starts]
         observations = np.hstack((np.tile(turn, (len(starts), 1)), observed.repeat(len(turn), axis=0)))
         masks = np.tile(self._masks, (len(starts), 1))
-        answer = player(Batch(self._view(observations, masks), masks))
-        return [tables.policy(part) for part in np.split(answer, len(starts))]
+
+        def ask(indices: IntArray) -> NDArray[Any]:
+            return player(Batch(self._view(observations[indices], masks[indices]), masks[indices]))
+
+        answers = ask(np.arange(len(masks)))
+        if deterministic:
+            warn_of_other_answers(answers, ask)
+        return [tables.policy(part) for part in np.split(answers, len(starts))]

@@ -80,6 +80,22 @@ def test_a_wrapper_that_changes_nothing_is_measured():
     assert RoundMeter(Own(env))(first_legal).regret == RoundMeter(env)(first_legal).regret
 
 
+def test_a_function_that_draws_its_actions_is_named(recwarn):
+    numbers = np.random.default_rng(0)
+
+    def draws(observations, masks):
+        return np.where(masks, numbers.random(masks.shape), 0).argmax(axis=1)
+
+    meter = RoundMeter(gym.make("stb_gym/ThreesRound-v0", dice=2))
+    with pytest.warns(UserWarning, match="draws its actions"):
+        meter(draws)
+    plays = meter.strategy(draws)
+    with pytest.warns(UserWarning, match="draws its actions"):
+        meter.opponents.rules.evaluate([plays, plays])
+    meter(draws, deterministic=False)
+    assert not recwarn
+
+
 def test_illegal_actions_lose_the_round_or_are_refused():
     env = gym.make(THREES, players=2, seat=0)
     two = RoundMeter(env)(lambda seen, masks: np.full(len(masks), 1))  # of one die two cannot be kept
