@@ -44,11 +44,16 @@ def checked(function: F) -> F:
             if name in tests and not tests[name](value):
                 annotation = annotations[name]
                 kinds = get_args(annotation) if get_origin(annotation) in UNIONS else [annotation]
-                allowed = " or ".join(getattr(kind, "__name__", str(kind)) for kind in kinds)
+                allowed = " or ".join(_name_of(kind) for kind in kinds)
                 raise TypeError(f"{name} of {called} must be {allowed}, not {quoted(value)}")
         return function(*positional, **named)
 
     return cast(F, call)
+
+
+def _name_of(annotation: Any) -> str:
+    """Return an annotation in words, such as "int" or "Mapping[int, float]"."""
+    return str(annotation).replace("collections.abc.", "") if get_args(annotation) else annotation.__name__
 
 
 def type_test(annotation: Any) -> Callable[[Any], bool]:

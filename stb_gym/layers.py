@@ -59,10 +59,20 @@ def first_known(kind: type) -> type:
     return next((each for each in kind.__mro__ if each.__module__.startswith(KNOWN_MODULES)), object)
 
 
-def unknown_layers(env: Any) -> list[Any]:
-    """Return the layers that are not known, those of all members of vector environments, from inside to outside."""
-    inside = [layer for inner in _inside(env) for layer in unknown_layers(inner)]
-    return inside if is_known(env) else [*inside, env]
+def all_layers(env: Any) -> list[Any]:
+    """Return the layers of all members of a vector environment, from inside to outside."""
+    return [*(layer for inner in _inside(env) for layer in all_layers(inner)), env]
+
+
+def limits_of(env: Any) -> list[int]:
+    """Return the numbers of steps after which layers truncate turns."""
+    limits = []
+    for layer in all_layers(env):
+        spec, attributes = getattr(layer, "spec", None), getattr(layer, "__dict__", {})
+        limits += [attributes.get("max_episode_steps"), attributes.get("_max_episode_steps")]
+        if spec:
+            limits += [spec.max_episode_steps, spec.kwargs.get("max_episode_steps")]
+    return [limit for limit in limits if limit is not None]
 
 
 def is_normalising(layer: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import BoolArray, FloatArray, IntArray
-from stb_gym.layers import copy_of, first_known, has_processes, is_known, layers_of, unknown_layers
+from stb_gym.layers import all_layers, copy_of, first_known, has_processes, is_known, layers_of, limits_of
 from stb_gym.messages import reason
 
 TURNS = 200
@@ -82,10 +82,8 @@ def check_wrappers(env: Any, rewards: bool = True) -> Trial | None:
         ValueError: if a wrapper truncates turns, changes what is played, or cannot be tried out.
     """
     layers = layers_of(env)
-    stepper = getattr(layers[0], "stepper", None)
-    specs = [layer.spec for layer in layers if getattr(layer, "spec", None)]
-    limits = [spec.max_episode_steps or spec.kwargs.get("max_episode_steps") for spec in specs]
-    limit = min(filter(None, limits), default=None)
+    stepper = getattr(getattr(layers[0], "turn", layers[0]), "stepper", None)
+    limit = min(limits_of(env), default=None)
     if stepper is not None and limit is not None and limit < stepper.longest:
         raise ValueError(
             f"a turn may take {stepper.longest} steps, but the environment truncates it after {limit}: give one "
@@ -119,7 +117,8 @@ def try_out(env: Any) -> Trial | None:
         ValueError: if a wrapper cannot be copied.
     """
     layers = layers_of(env)
-    tried = [layer for layer in unknown_layers(env) if layer is not layers[0] or hasattr(layer, "stepper")]
+    unknown = [layer for layer in all_layers(env) if not is_known(layer)]
+    tried = [layer for layer in unknown if layer is not layers[0] or hasattr(layer, "stepper")]
     if not tried:
         return None
     trial = Trial(type(tried[-1]).__name__)

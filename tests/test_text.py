@@ -10,7 +10,17 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import MaskInObservation, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategies, strategy
+from stb_gym import (
+    MaskInObservation,
+    Objective,
+    RecordRegret,
+    RegretMeter,
+    ShutTheBox,
+    Threes,
+    evaluate,
+    strategies,
+    strategy,
+)
 from stb_gym.cli.program import main
 from stb_gym.envs import stepper_of
 from stb_gym.games import GAMES, entry_of, fits, make_game, rolls
@@ -145,7 +155,7 @@ AMBIGUOUS = [
     "minus 9",
     "[]", "{}", "null", "true", '{"tiles": []}', '{"tiles": {}}', '{"tiles": null}', '{"tiles": "9 or 4,5"}',
     '{"tiles": [4], "shut": [5]}', '{"tiles": [9], "dice": 1}', '{"Tiles": [4, 5]}', "{'tiles': [4, 5]}",
-    '{"tiles": [4, 5]', '{"action": 9}', "choice 9",
+    '{"tiles": [4, 5]', '{"action": 9}', "choice 9", '{"keep": [4, 5]}',
     '{"tiles": [4, 5]} {"tiles": [9]}', '{"tiles": [-4, 5]}', '{"tiles": ["4", "to", "5"]}', '{"tiles": 45}',
 ]  # fmt: skip
 
@@ -343,6 +353,23 @@ def test_games_without_names_or_questions_and_impossible_positions_are_refused(p
         next(TextGame(ShutTheBox(tiles=24, dice=4)).questions())
     with pytest.raises(ValueError, match="never comes"):
         TextGame(ShutTheBox(tiles=24, dice=4)).position(1, 9, (3,))
+    with pytest.raises(ValueError, match="an Objective with a name"):
+        TextGame(Threes(), lambda scores: -scores)
+
+
+def test_questions_for_other_utilities_of_one_name_have_other_ids():
+    games = [TextGame(Threes(dice=2), Objective("glory", utility)) for utility in (np.negative, lambda s: -(s**2))]
+    ids = [next(game.questions())["id"] for game in games]
+    assert ids[0] != ids[1]
+    with pytest.raises(ValueError, match="has the id"):
+        games[1].grade({ids[0]: "1"})
+
+
+def test_an_agent_that_is_shown_other_observations_is_not_asked():
+    game = TextGame(Threes())
+    env = gym.wrappers.RescaleObservation(gym.make("stb_gym/Threes-v0"), np.float32(0), np.float32(1))
+    with pytest.raises(ValueError, match="is no observation of Threes"):
+        RegretMeter(env).sample(game.agent(lambda prompt: "1"), 10)
 
 
 # The environment
@@ -366,6 +393,14 @@ def test_rewards_are_minus_the_losses_of_record_regret(identity):
             assert text_info["action"] == action
         with pytest.raises(RuntimeError, match="no turn is running"):
             env.step("4")
+
+
+@pytest.mark.parametrize("recorder", [RecordRegret, stb_gym.RecordVisits])
+def test_recorders_and_words_refuse_each_other(recorder):
+    with pytest.raises(ValueError, match="misses answers that name no action"):
+        TextEnv(recorder(gym.make("stb_gym/Threes-v0")))
+    with pytest.raises(ValueError, match="answers that name no action are no steps"):
+        recorder(TextEnv(gym.make("stb_gym/Threes-v0")))
 
 
 def test_an_answer_that_names_nothing_ends_the_turn_with_the_worst_score():

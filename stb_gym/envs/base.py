@@ -61,6 +61,7 @@ class GameEnv:
         rewards: [F] the reward of each final score; see `Stepper.scores`.
         illegal_reward: the reward of an illegal action that ends the turn.
         rewards_at: a function from the states [B] that a step reached to its rewards [B].
+        chose_throws: whether the options of the last reset left out some throws, so that their dice were not random.
         afterstate_space: the space of the afterstate of one move.
     """
 
@@ -105,6 +106,7 @@ class GameEnv:
         self._threshold = threshold
         self._rules = repr(self.game)
         self._start = self.stepper.beginnings({})
+        self.chose_throws = False
         self._begun = False
         self._spawned: tuple[np.random.Generator, np.random.Generator] | None = None  # the dice's and its child
 

@@ -142,6 +142,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
             check_integer("seed", seed, 0, LARGEST_SEED)
             super().reset(seed=int(seed))
         afterstate, throws = self.stepper.beginnings(options_of(options)) if options else self._start
+        self.chose_throws = len(throws) < self.stepper.num_throws
         self.throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
         self.state = int(self.stepper.states(afterstate, self.throw))
         self.num_steps = 0

@@ -133,7 +133,7 @@ class Representation:
         found = self._keys.searchsorted(keys).clip(max=len(self._keys) - 1)
         if (self._keys[found] != keys).any():
             raise ValueError(NOT_INSIDE)
-        return self._codes[found]
+        return self._codes.take(found, axis=0)  # a copy, also of one row
 
 
 @lru_cache(maxsize=32)

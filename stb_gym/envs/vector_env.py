@@ -148,6 +148,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             self.np_random = np.random.default_rng(seeds)
         self._states = self._states.copy()  # `last_step` keeps the others
         self._begin_turns(chosen.nonzero()[0], *beginning)
+        self.chose_throws = len(beginning[1]) < self.stepper.num_throws
         self._begun = True
         infos = {"action_mask": self.stepper.masks(self._states), "_action_mask": chosen.copy()}
         return self.stepper.observe(self._states), infos

@@ -47,7 +47,7 @@ def errors_of_critic(
         return None
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
-    estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at]))).astype(float)
+    estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at])), "the critic").astype(float)
     if estimate.shape not in {(len(at),), (len(at), 1), (len(at), tables.num_actions)}:
         raise ValueError(
             f"a critic must return values [B] or [B, A], not shape {estimate.shape} for {len(at)} positions"

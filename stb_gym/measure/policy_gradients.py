@@ -1,11 +1,12 @@
 """Compute the exact policy gradient of a network, and compare other gradients with it."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from copy import deepcopy
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
@@ -94,23 +95,56 @@ def network_of(meter: RegretMeter, agent: Any, copied: bool = False) -> tuple[An
 
 
 def cosine_with_exact(meter: RegretMeter, agent: Any, masked: bool | None, gradient: Any) -> float:
-    """Return the cosine between a given gradient and the exact one."""
+    """Return the cosine between a given gradient and the exact one.
+
+    Raises:
+        ValueError: as `flat_gradient` does, or if the gradient is zero.
+    """
     exact = policy_gradient(meter, agent, masked)
     network, _ = network_of(meter, agent)
     given = flat_gradient(gradient, list(network.parameters()))
-    if given.shape != exact.shape:
-        raise ValueError(f"the gradient has {given.size} numbers, but the agent's network {exact.size} parameters")
-    return float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
+    length = np.linalg.norm(given)
+    if length == 0:
+        raise ValueError("the gradient is zero, and has no direction")
+    return float(exact @ given / (np.linalg.norm(exact) * length))
 
 
-def flat_gradient(slopes: Any, parameters: list[Any]) -> FloatArray:
-    """Join tensors or arrays, one for each parameter or all in one, to a vector; None stands for zeros."""
-    if isinstance(slopes, list | tuple):
-        if len(slopes) != len(parameters):
-            raise ValueError(f"the gradient has {len(slopes)} tensors, but the agent's network has {len(parameters)}")
-        pairs = zip(slopes, parameters, strict=True)
-        slopes = [weight.detach() * 0 if slope is None else slope for slope, weight in pairs]
+def flat_gradient(gradient: Any, parameters: list[Any]) -> FloatArray:
+    """Return a gradient as one vector.
+
+    Args:
+        gradient: a tensor or array for each parameter, with its shape or flat, where None stands for zeros; or one
+            vector for all.
+        parameters: the parameters of the agent's network.
+
+    Raises:
+        ValueError: if it has other shapes than the parameters, or numbers that are not finite.
+    """
+    if isinstance(gradient, Iterator):
+        gradient = list(gradient)
+    if isinstance(gradient, list | tuple):
+        if len(gradient) != len(parameters):
+            raise ValueError(f"the gradient has {len(gradient)} tensors, but the agent's network has {len(parameters)}")
+        slopes = [
+            np.zeros(weight.shape) if slope is None else _numbers(slope)
+            for slope, weight in zip(gradient, parameters, strict=True)
+        ]
+        for slope, weight in zip(slopes, parameters, strict=True):
+            if slope.shape not in (tuple(weight.shape), (weight.numel(),)):
+                raise ValueError(
+                    f"the gradient has a tensor of shape {slope.shape}, but the agent's network a parameter of shape "
+                    f"{tuple(weight.shape)} there"
+                )
+        flat = np.concatenate([slope.ravel() for slope in slopes])
     else:
-        slopes = [slopes]
-    as_tensor = sys.modules["torch"].as_tensor
-    return np.concatenate([np.asarray(as_tensor(slope).detach().cpu().double()).ravel() for slope in slopes])
+        flat, size = _numbers(gradient), sum(weight.numel() for weight in parameters)
+        if flat.shape != (size,):
+            raise ValueError(f"the gradient has shape {flat.shape}, but the agent's network {size} parameters")
+    if flat.dtype.kind not in "fiu" or not np.isfinite(flat).all():
+        raise ValueError("the gradient has entries that are infinite or no numbers")
+    return flat.astype(float)
+
+
+def _numbers(slope: Any) -> NDArray[Any]:
+    """Return a tensor or an array of any library as an array."""
+    return np.asarray(slope.detach().cpu().double() if hasattr(slope, "detach") else slope)

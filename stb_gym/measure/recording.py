@@ -6,7 +6,7 @@ languages.
 
 import math
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import gymnasium as gym
@@ -96,7 +96,10 @@ def turn_of(env: Any, kind: type, needed: str, hint: str = "") -> Any:
 
     Raises:
         TypeError: if it is not of a kind. The error reads "`needed` of stb_gym, not ..." and ends with the hint.
+        ValueError: if its actions are words.
     """
+    if isinstance(env.action_space, gym.spaces.Text):
+        raise ValueError("answers that name no action are no steps: the infos of TextEnv have their loss")
     turn = getattr(env.unwrapped, "turn", env.unwrapped)
     if not isinstance(turn, kind):
         raise TypeError(f"{needed} of stb_gym, not {quoted(env)}{hint}")
@@ -113,7 +116,12 @@ def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
         method: Callable[[], tuple[OptimalValues, Any]] = base.optimal_values
         return method
     values = optimal_values(base)
-    return lambda: (values, 0)
+    return partial(_of_turns, values)
+
+
+def _of_turns(values: OptimalValues) -> tuple[OptimalValues, Any]:
+    """Return the values with the only row of turns."""
+    return values, 0
 
 
 NOT_ONE_STEP = "a wrapper took no step, or several at once, or restored a snapshot: put the recorder inside it"

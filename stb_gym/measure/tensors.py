@@ -43,23 +43,23 @@ def tensors_like(module: Any, observations: Any) -> Any:
     return map_entries(lambda entry: torch.as_tensor(entry).to(like), observations)
 
 
-def as_array(answer: Any) -> NDArray[Any]:
+def as_array(answer: Any, giver: str = "the agent") -> NDArray[Any]:
     """Return a list, a tensor, or the probabilities of a distribution as an array.
 
-    Tensors of two bytes a number become float16, other tensors of floats float64.
+    Tensors of two bytes a number become float16, other tensors of floats float64. Errors name the giver.
 
     Raises:
         TypeError: if it is none of these.
     """
     if isinstance(answer, tuple):
         raise TypeError(
-            f"the agent returned a tuple of {len(answer)}, not one array; predict returns (actions, states): did you "
+            f"{giver} returned a tuple of {len(answer)}, not one array; predict returns (actions, states): did you "
             "forget [0]?"
         )
     answer = getattr(answer, "probs", answer)
     if answer is None or isinstance(answer, dict | str):
         kind = f"a dictionary of {quoted(list(answer))}" if isinstance(answer, dict) else quoted(answer)
-        raise TypeError(f"the agent returned {kind}, not one array: return the actions or probabilities alone")
+        raise TypeError(f"{giver} returned {kind}, not one array: return its numbers alone")
     if hasattr(answer, "cpu"):
         answer = answer.detach().cpu()
         if answer.is_floating_point():

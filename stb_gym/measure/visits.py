@@ -20,7 +20,7 @@ class Visits:
 
     Attributes:
         tables: the arrays of the game, with N states and E pairs, the legal actions at states.
-        states: [S] how often each state was reached by a throw.
+        states: [S] how often each state was reached by a throw, except where the options of a reset chose the dice.
         pairs: [P] how often each pair was taken; actions that lead to the same afterstate count as the lowest of them.
     """
 
@@ -104,7 +104,7 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin an episode."""
         result = self.env.reset(seed=seed, options=options)
-        self._reach(self._turn.state)
+        self._begin()
         return result
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
@@ -116,8 +116,13 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
             self._take(last.states, last.afterstates)
             self._reach(last.reached)
         if turn.num_steps == 0:  # a wrapper has begun another episode
-            self._reach(turn.state)
+            self._begin()
         return result
+
+    def _begin(self) -> None:
+        """Count the first throw, unless a reset chose it."""
+        if not self._turn.chose_throws:
+            self._reach(self._turn.state)
 
 
 class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
@@ -142,7 +147,9 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin all episodes, or those of `options["reset_mask"]`."""
         observations, infos = self.env.reset(seed=seed, options=options)
-        self._reach(self._turns.states[games_begun(infos)])
+        games = games_begun(infos)
+        if not self._turns.chose_throws:
+            self._reach(self._turns.states[games])
         return observations, infos
 
     def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:

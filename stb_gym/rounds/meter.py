@@ -170,6 +170,8 @@ class RoundMeter:
         opponents = self.opponents
 
         def plays(tables: TurnTables, scores_so_far: ScoresSoFar) -> Policy:
+            if tables.game != opponents.rules.game:
+                raise ValueError(f"the strategy is one for {opponents.rules.game}, not for {tables.game}")
             row, after = opponents.rules.scores_so_far.find(scores_so_far), scores_so_far.after
             starts = np.flatnonzero((opponents.row == row) & (opponents.observed[:, 2] == after))
             if not len(starts):

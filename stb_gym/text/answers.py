@@ -21,7 +21,7 @@ FILLERS = (
 )  # fmt: skip
 JOINING = (*",+&", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
-KEYS = ("answer", "keep", "move", "shut", "tiles")  # of a JSON object that names a move, in any game
+KEYS = ("answer", "move")  # of a JSON object that names a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
 BEFORE = 50  # characters before "answer:" in which one of these is looked for
 QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat
@@ -49,7 +49,7 @@ class AnswerReader:
             self._phrased[_plain(words.answer(action))] = typed, dice or None
         self._chooses_dice = any(dice for _, dice in self._phrased.values())
         self._joining = {*JOINING, *words.verb.split(), *words.joining}
-        self._keys = {*KEYS, *words.move(0)}
+        self._keys = {*KEYS, *words.verb.split(), *words.move(0)}
         self._numbers = NUMBER_OF
         if words.names and words.names_in_answers:
             self._numbers = {name: number for number, name in enumerate(words.names, 1)}

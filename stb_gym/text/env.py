@@ -9,9 +9,13 @@ from gymnasium.utils import RecordConstructorArgs
 
 from stb_gym.arguments import checked
 from stb_gym.envs import TurnEnv
-from stb_gym.measure.recording import OptimalValues, optimal_values
+from stb_gym.layers import layers_of
+from stb_gym.measure.recording import MeanRegret, OptimalValues, optimal_values
+from stb_gym.measure.visits import CountsVisits
 from stb_gym.messages import quoted
 from stb_gym.text.game import Decision, TextGame, decision_at
+
+RECORDERS = MeanRegret, CountsVisits, gym.wrappers.RecordEpisodeStatistics
 
 
 class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
@@ -33,7 +37,8 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
 
     Raises:
         TypeError: if it is no environment of one turn of stb_gym.
-        ValueError: if the environment refuses illegal actions, there is no such wording, or names cannot be given.
+        ValueError: if the environment refuses illegal actions or has a recorder inside, there is no such wording, or
+            names cannot be given.
 
     Example:
         >>> import gymnasium as gym
@@ -58,6 +63,11 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
             raise TypeError(f"TextEnv needs an environment of one turn of stb_gym, not {quoted(env)}")
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
+        for layer in layers_of(env):
+            if isinstance(layer, RECORDERS):
+                raise ValueError(
+                    f"{type(layer).__name__} misses answers that name no action: the infos of TextEnv have their loss"
+                )
         self.text = TextGame(env, seed=seed, list_moves=list_moves, wording=wording)
         self.observation_space = gym.spaces.Text(20_000, charset=string.printable)
         self.action_space = gym.spaces.Text(20_000, charset=string.printable)

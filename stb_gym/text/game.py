@@ -1,7 +1,7 @@
 """Rules and questions in words, and the answers to them."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
@@ -16,7 +16,7 @@ from stb_gym.checks import check_choice, check_integer
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import Roll, fits
 from stb_gym.messages import quoted
-from stb_gym.solver import GameOrEnv, Goal, Solution, solve_tables, task_of
+from stb_gym.solver import GameOrEnv, Goal, Solution, is_named, solve_tables, task_of
 from stb_gym.text.answers import AnswerReader
 from stb_gym.text.grading import Grade, asked_states, grade_actions
 from stb_gym.tracking import tracked
@@ -106,7 +106,7 @@ class TextGame:
 
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective or wording, or names cannot be given.
+        ValueError: if there is no such objective or wording, the objective has no name, or names cannot be given.
 
     Example:
         >>> import stb_gym
@@ -134,6 +134,8 @@ class TextGame:
     ):
         check_choice("wording", wording, [*WORDINGS])
         self.game, self.objective, _ = task_of(what, objective, "end")
+        if "<lambda>" in self.objective.name:
+            raise ValueError("questions say what is played for: give an Objective with a name instead of a lambda")
         self._words = words_of(self.game)
         if seed is not None:
             self._words = replace(self._words, names=_drawn_names(self._words, seed))
@@ -240,6 +242,8 @@ class TextGame:
     def _digest(self) -> str:
         """A digest of the game and of how it is asked."""
         about = [VERSION, self.rules, self._list_moves]
+        if not is_named(self.game, self.objective):  # others of the same name may have another utility
+            about.append(self.objective.utilities(self._stepper.scores).tolist())
         return sha256(json.dumps(about).encode()).hexdigest()[:8]
 
     @checked
@@ -272,12 +276,12 @@ class TextGame:
             yield self.asked(decision)
 
     @checked
-    def grade(self, answers: Iterable[tuple[str, str]]) -> Grade:
+    def grade(self, answers: Iterable[tuple[str, str]] | Mapping[str, str]) -> Grade:
         """Measure answers exactly.
 
         Args:
-            answers: pairs of the id of a question and an answer. Of several answers to a question, each is given with
-                the same probability.
+            answers: pairs of the id of a question and an answer, or a dictionary of them. Of several answers to a
+                question, each is given with the same probability.
 
         Returns:
             The regret, and the probabilities of answers that name no legal action.
@@ -285,7 +289,8 @@ class TextGame:
         Raises:
             ValueError: if an id belongs to no question, or the game is too large for tables.
         """
-        return grade_actions(self._solution, self._actions(answers), self._list_moves)
+        pairs = answers.items() if isinstance(answers, Mapping) else answers
+        return grade_actions(self._solution, self._actions(pairs), self._list_moves)
 
     def _actions(self, answers: Iterable[tuple[str, str]]) -> Iterator[tuple[int, int | None]]:
         for identity, answer in answers:
@@ -353,7 +358,7 @@ class TextGame:
 
         def act(observations: NDArray[Any], masks: BoolArray) -> NDArray[np.int64]:
             actions = []
-            for state, mask in zip(self._stepper.find_states(observations.astype(np.int64)), masks, strict=True):
+            for state, mask in zip(self._stepper.find_states(observations), masks, strict=True):
                 decision = decision_at(self._stepper, int(state))
                 action = self.parse(model(self.prompt(decision)), decision)
                 if action is None and mask.all():

@@ -62,7 +62,7 @@ def draw_task(seed: int) -> TextTask:
         (0.223, 0.118)
     """
     check_integer("seed", seed, 0, 2**63 - 1)
-    draw = random.Random(seed)
+    draw = random.Random(int(seed))
     while True:
         game, objective = _draw_rules(draw)
         best = solve_tables(game, objective_of(game, objective))

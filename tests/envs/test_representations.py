@@ -102,6 +102,14 @@ def test_pictures_are_those_of_the_environment():
     np.testing.assert_allclose(small[lower], drawn[lower], atol=0.05)
 
 
+def test_observations_that_an_agent_changes_are_its_own():
+    first, _ = RepresentObservation(gym.make("stb_gym/Threes-v0"), "projection").reset(seed=1)
+    kept = first.copy()
+    first[:] = 0
+    again, _ = RepresentObservation(gym.make("stb_gym/Threes-v0"), "projection").reset(seed=1)
+    np.testing.assert_array_equal(again, kept)
+
+
 def test_copies_and_pickles_step_alike():
     envs = VectorRepresentObservation(gym.make_vec("stb_gym/Threes-v0", 5), "unary")
     envs.reset(seed=1)

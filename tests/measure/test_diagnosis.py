@@ -1,5 +1,6 @@
 """Test diagnoses: parts of the regret beside the reference, critics and exact gradients."""
 
+import math
 from collections import Counter
 from dataclasses import asdict, replace
 from fractions import Fraction
@@ -287,8 +288,19 @@ def test_a_given_gradient_is_compared_with_the_exact_one():
     for given, cosine in ((opposite, -1), ([*parts, bias], -1), ([*parts, None], -share)):
         found = diagnose(METER, network, visits, masked=True, gradient=given)
         assert found.gradient_cosine == pytest.approx(cosine)
-    for wrong in (parts, [*parts, bias, bias], opposite[1:]):
+    shaped = [part.view(weight.shape) for part, weight in zip([*parts, bias], network.parameters(), strict=True)]
+    assert diagnose(METER, network, visits, masked=True, gradient=shaped).gradient_cosine == pytest.approx(-1)
+    for wrong in (
+        parts,
+        [*parts, bias, bias],
+        opposite[1:],
+        [part.mT if part.ndim > 1 else part for part in shaped],
+        shaped[::-1],
+    ):
         with pytest.raises(ValueError, match="but the agent's network"):
+            diagnose(METER, network, visits, masked=True, gradient=wrong)
+    for wrong, error in (([None] * len(shaped), "is zero"), (opposite * math.inf, "infinite")):
+        with pytest.raises(ValueError, match=error):
             diagnose(METER, network, visits, masked=True, gradient=wrong)
 
 
@@ -306,6 +318,10 @@ def test_a_given_gradient_is_compared_with_the_exact_one():
         (
             lambda: diagnose(METER, first_legal, random_visits(SIX), critic=lambda seen: seen[:3]),
             r"a critic must return values \[B\] or \[B, A\], not shape \(3, ",
+        ),
+        (
+            lambda: diagnose(METER, first_legal, random_visits(SIX), critic=lambda seen: None),
+            "the critic returned None",
         ),
     ],
 )

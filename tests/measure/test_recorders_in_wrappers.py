@@ -39,18 +39,19 @@ class Witness:
             self.ended = np.ones(count, np.bool_)
         games = np.asarray((options or {}).get("reset_mask", np.ones_like(self.ended)))
         self.loss = np.where(games, 0, self.loss)
-        self.begin(games)
+        self.begin(games, are_random="roll" not in (options or {}))
         return result
 
-    def begin(self, games):
-        """Begin the turns of games [B], bool."""
+    def begin(self, games, are_random=True):
+        """Begin the turns of games [B], bool; `are_random` says whether their dice are."""
         values, row = self.values()
         states = self._turns.states
         first = values.of_states(states, row) - values.of_afterstates(self._turns.stepper.origin_of(states), row)
         self.regret = np.where(games, 0, self.regret)
         self.luck = np.where(games, first, self.luck)
         self.ended = self.ended & ~games
-        np.add.at(self.reached, states[games], 1)
+        if are_random:
+            np.add.at(self.reached, states[games], 1)
 
     def step(self, action):
         (values, row), states, before = self.values(), self._turns.states, self.ended

@@ -1,6 +1,8 @@
 """Test that recorded losses are exact in every mode and under every wrapper."""
 
+import copy
 import math
+import pickle
 
 import gymnasium as gym
 import numpy as np
@@ -141,6 +143,16 @@ def test_other_environments_are_refused():
         RecordRegret(gym.make("CartPole-v1"))
     with pytest.raises(TypeError, match=r"needs a vector environment of stb_gym.*, wrap each in RecordRegret"):
         VectorRecordRegret(SyncVectorEnv([lambda: gym.make(BOX)]))
+
+
+@pytest.mark.parametrize(("wrapper", "make"), [(RecordRegret, gym.make), (VectorRecordRegret, gym.make_vec)])
+def test_copies_and_pickles_record_alike(wrapper, make):
+    env = wrapper(make(BOX))
+    env.reset(seed=1)
+    action = env.unwrapped.action_masks().argmax(axis=-1)
+    losses = [each.step(action)[-1]["loss"] for each in (pickle.loads(pickle.dumps(env)), copy.deepcopy(env), env)]
+    np.testing.assert_array_equal(losses[0], losses[2])
+    np.testing.assert_array_equal(losses[1], losses[2])
 
 
 @pytest.mark.parametrize(("wrapper", "make"), [(RecordRegret, gym.make), (VectorRecordRegret, gym.make_vec)])

@@ -11,7 +11,7 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import vector
 
 from stb_gym import MaskInObservation, RegretMeter, ShutTheBox
-from stb_gym.envs import VectorMaskInObservation
+from stb_gym.envs import TurnEnv, TurnVectorEnv, VectorMaskInObservation
 from stb_gym.envs.wrappers import LAYOUTS
 from stb_gym.solver import compile_game
 from tests import every
@@ -172,7 +172,19 @@ def test_agents_at_play_see_what_the_wrappers_show():
     assert len(asked) == len(evaluation.state) > 20
 
 
-@pytest.mark.parametrize("limited", [make, make_vec])
+def limited_without_spec(max_episode_steps):
+    return wrappers.TimeLimit(TurnEnv(ShutTheBox(tiles=5)), max_episode_steps)
+
+
+def many_limited_without_spec(max_episode_steps):
+    return TurnVectorEnv(ShutTheBox(tiles=5), 3, max_episode_steps=max_episode_steps)
+
+
+def second_limited(max_episode_steps):
+    return SyncVectorEnv([make, lambda: make(max_episode_steps=max_episode_steps)])
+
+
+@pytest.mark.parametrize("limited", [make, make_vec, limited_without_spec, many_limited_without_spec, second_limited])
 def test_limits_that_truncate_turns_are_refused(limited):
     longest = make().unwrapped.stepper.longest
     with pytest.raises(ValueError, match="truncates"):

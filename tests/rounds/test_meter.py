@@ -51,6 +51,12 @@ def test_an_agent_as_a_strategy_plays_every_seat_as_it_does(game, players):
         assert everyone.exploitability == pytest.approx(wanted.exploitability, abs=1e-12)
 
 
+def test_an_agent_as_a_strategy_is_refused_in_another_game():
+    plays = RoundMeter(gym.make(THREES, dice=2)).strategy(first_legal)
+    with pytest.raises(ValueError, match="is one for Threes"):
+        Round(Threes(dice=2, free_face=6), 2).evaluate([plays, "optimal"])
+
+
 @pytest.mark.slow
 def test_the_mean_recorded_loss_is_the_regret():
     envs = VectorRecordRegret(gym.make_vec(THREES, 200, players=3, opponents="random"))
