@@ -1,14 +1,15 @@
 """What makes tasks of one size hard? `python -m training.experiments.families` varies one measure at a time.
 
-A family has tasks with about as many decisions, in which one measure varies and the others hardly do. They are chosen
-from all games of `candidates`, by their measures alone, and trained afterwards. Regrets are added to a .csv.gz file as
-trainings end; the same command continues. `python -m docs.results` writes the rank correlations.
+A family has ten tasks with about as many decisions. One measure varies; the others vary less, and not along with it.
+The tasks are chosen from the games of `candidates` by their measures alone, and trained afterwards. Regrets are added
+to a .csv.gz file as trainings end; the same command continues. `python -m docs.results` writes the rank correlations.
 """
 
 import json
 import math
 import random
 import sys
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from scipy import stats
 from scipy.optimize import linear_sum_assignment
 
 from stb_gym import hardness
+from stb_gym.arrays import FloatArray
 from stb_gym.files import write_text
 from stb_gym.solver import UniformRandom, compile_game, solve_tables
 from stb_gym.tracking import tracked
@@ -32,12 +34,13 @@ SIZES = 400, 600  # decisions of a task
 LEAST_REGRET = 0.02  # of random play, so that shares of it are no noise
 CANDIDATES = 12_000
 TASKS = 10  # in a family
+AIMS = np.linspace(0.05, 0.95, TASKS)  # the ranks in the pool of what varies
 VARIED = ("gap", "dice", "horizon", "scarcity")
 FILE = Path(__file__).parents[2] / "docs/results/families.csv"
 
 
 def candidates() -> list[TrainingTask]:
-    """Return the tasks that families are chosen from, of any size."""
+    """Return candidates of any size for the tasks of families."""
     rules: Choices = {"faces": [3, 4, 5, 6, 7, 8]}
     targets = ["at-most:2", "at-most:4", "at-most:8"]
     boxes: Choices = {"tiles": [5, 6, 7, 8, 9, 10, 12], "dice": [1, 2, 3], "match": ["sum", "one-tile", "two-at-most"]}
@@ -83,10 +86,10 @@ def measures(task: TrainingTask) -> dict[str, float] | None:
 
 
 def chosen(pool: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the tasks of a family for each measure of VARIED: it varies evenly, the others hardly.
+    """Return the tasks of a family for each measure of VARIED: it varies evenly, the others little and unlike it.
 
-    Measures are compared by their ranks in the pool. The other measures are held near those of one task, the centre;
-    the centre with the least deviations is taken.
+    Measures are compared by their ranks in the pool. Tasks near one centre come first: that of which `costs` are least
+    without the correlations. Then single tasks are exchanged as long as that lowers the costs.
 
     Args:
         pool: the measures of tasks, one row each.
@@ -94,17 +97,36 @@ def chosen(pool: pd.DataFrame) -> dict[str, list[Any]]:
     ranks = pool[[*VARIED]].rank(pct=True)
     families = {}
     for varied in VARIED:
-        aims = np.linspace(0.05, 0.95, TASKS)
-        others = ranks.drop(columns=varied).to_numpy()
-        ahead = (ranks[varied].to_numpy() - aims[:, None]) ** 2  # [TASKS, pool]
-        best = math.inf
-        for centre in others:
-            costs = ahead + ((others - centre) ** 2).sum(axis=1)
-            picks = linear_sum_assignment(costs)[1]
-            cost = costs[np.arange(TASKS), picks].sum()
-            if cost < best:
-                best, families[varied] = cost, list(pool.index[picks])
+        measure, others = ranks[varied].to_numpy(), ranks.drop(columns=varied).to_numpy()
+        ahead = (measure - AIMS[:, None]) ** 2  # [TASKS, pool]
+        from_centres = [ahead + ((others - centre) ** 2).sum(axis=1) for centre in others]
+        matches = [linear_sum_assignment(distances) for distances in from_centres]
+        sums = [distances[match].sum() for distances, match in zip(from_centres, matches, strict=True)]
+        picks = matches[int(np.argmin(sums))][1].tolist()
+        least, found = costs(measure[picks], others[picks]), True
+        while found:
+            found = False
+            for place, task in product(range(TASKS), set(range(len(pool))) - {*picks}):
+                changed = [*picks[:place], task, *picks[place + 1 :]]
+                if task not in picks and (cost := costs(measure[changed], others[changed])) < least - 1e-9:
+                    picks, least, found = changed, cost, True
+        families[varied] = list(pool.index[sorted(picks, key=measure.item)])
     return families
+
+
+def costs(measure: FloatArray, others: FloatArray) -> float:
+    """Return how far tasks are from a family.
+
+    It is the sum of the squared distances of what varies from even steps, of the squared distances of the other
+    measures from their means, and of the squares of their rank correlations with what varies.
+
+    Args:
+        measure: [TASKS] the rank of what varies.
+        others: [TASKS, 3] the ranks of the other measures.
+    """
+    correlations = np.corrcoef(stats.rankdata(measure), stats.rankdata(others, axis=0), rowvar=False)[0, 1:]
+    spread = ((np.sort(measure) - AIMS) ** 2).sum()
+    return float(spread + ((others - others.mean(axis=0)) ** 2).sum() + (correlations**2).sum())
 
 
 def families() -> pd.DataFrame:
