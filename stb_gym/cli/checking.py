@@ -72,7 +72,10 @@ def check(
     for name in options.keys() - inspect.signature(function).parameters.keys():
         flag = {"masked": "unmasked", "truncation": "no-truncation"}.get(name, name.replace("_", "-"))
         raise ValueError(f"the check of {what} has no --{flag}")
-    result = function(imported(code, "stb-gym check"), **options)
+    try:
+        result = function(imported(code, "stb-gym check"), **options)
+    except TypeError as error:  # of code that takes or returns something else
+        raise ValueError(str(error)) from error
     failed = [case for case in result.cases if not case.passed]
     run = [case for case in result.cases if not case.skipped]
     sentence = (PASSES if result else FAILS).format(code=code, check=what, failed=len(failed), run=len(run))

@@ -16,6 +16,7 @@ from stb_gym.explorer import explorer_page
 from stb_gym.files import write_text
 from stb_gym.games import Game
 from stb_gym.measure import is_policy, read_policy
+from stb_gym.messages import quoted
 from stb_gym.solving import perfect_play
 from stb_gym.terminal import (
     Throw,
@@ -178,5 +179,7 @@ def explore(game: Game, *, out: str, policy: Names = (), run: Names = ()) -> Ans
         policy: Whose moves are shown besides heuristics and bundled policies, separated by commas.
         run: Folders of trainings that are shown too, separated by commas.
     """
+    if Path(out).suffix not in (".html", ".htm"):
+        raise ValueError(f"browsers open pages whose names end in .html, not {quoted(out)}")
     write_text(out, explorer_page(game, policy, run))
     return Answer("Open the page about {game} in a browser: {out}.", game, out=out)

@@ -13,7 +13,15 @@ from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Group, Parameter, UnknownCommandError, UnusedCliTokensError
+from cyclopts import (
+    App,
+    CycloptsError,
+    Group,
+    MissingArgumentError,
+    Parameter,
+    UnknownCommandError,
+    UnusedCliTokensError,
+)
 
 from stb_gym import __version__
 from stb_gym.cli import checking, play, policies, questions, rounds, turn
@@ -70,6 +78,7 @@ GROUPS = {
 }
 JSON_FLAG = Annotated[bool, Parameter(help="Print JSON instead of text.")]
 FULL_FLAG = Annotated[bool, Parameter(help="Print all numbers and tables.")]
+OF_THE_PROGRAM = ("--help", "--version", "--install-completion", HELP_RULES)  # flags without a command
 SCHEMA = 2  # of the JSON: increased when a key goes, is renamed or changes its meaning
 
 
@@ -86,13 +95,16 @@ def main(words: list[str] | None = None) -> int:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="stb_gym.plainly")  # a terminal may lack the frames of tiles
+    words = sys.argv[1:] if words is None else words
     before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     try:
         with reader_may_leave(), showing_progress(), warnings.catch_warnings():
             warnings.showwarning = lambda message, *_: say(f"stb-gym: {message}", error=True)
-            modules, words = modules_to_import(sys.argv[1:] if words is None else words)
+            modules, words = modules_to_import(words)
             for module in modules:
                 imported(module, "--import")
+            if words[:1] and words[0].startswith("--") and words[0] not in OF_THE_PROGRAM:
+                raise ValueError(f"flags follow the command and the game: {quoted(words[0])} is before them")
             if words[:1] == ["evaluate"] and any(word.startswith("--agent") for word in words):
                 raise ValueError("evaluate is for policies: an --agent of your own is measured by stb-gym measure")
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)
@@ -102,6 +114,11 @@ def main(words: list[str] | None = None) -> int:
         unused = quoted(" ".join(error.unused_tokens or []))
         no_game = ValueError(f"no game or flag is called {unused}: games are {', '.join(GAMES)}")
         return refuse("stb-gym", no_game if error.command_chain else error)
+    except MissingArgumentError as error:
+        name = error.argument.name if error.argument else ""
+        command = " ".join(error.command_chain or [])
+        missing = ValueError(f"{command} needs {name}: see stb-gym {command} --help")
+        return refuse("stb-gym", error if name in words else missing)  # a flag without a value is explained already
     except (CycloptsError, ValueError, OSError, ImportError, MemoryError) as error:
         return refuse("stb-gym", error)
     except KeyboardInterrupt:
