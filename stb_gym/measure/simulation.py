@@ -6,19 +6,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import IntArray
 from stb_gym.checks import check_integer
-from stb_gym.envs import Stepper, make_turns, stepper_of
+from stb_gym.envs import make_turns
 from stb_gym.measure.play import draw_actions
-from stb_gym.solver import (
-    AfterstateScorePolicy,
-    GameOrEnv,
-    Goal,
-    Playable,
-    UniformRandom,
-    compile_game,
-    task_of,
-)
+from stb_gym.solver import GameOrEnv, Goal, Playable, policy_array, task_of
 from stb_gym.solving import evaluate
 from stb_gym.tracking import tracked
 
@@ -86,7 +77,7 @@ def simulate(
     game, goal, _ = task_of(what, objective)
     evaluation = evaluate(game, policy, goal)
     dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
-    stepper = stepper_of(game)
+    actions_at, choices = policy_array(evaluation.tables, policy), evaluation.tables.choices
     random = np.random.default_rng(policy_seed)
     scores = np.empty(turns, np.int64)
     firsts = range(0, turns, GAMES_AT_ONCE)
@@ -96,26 +87,11 @@ def simulate(
         env.reset(seed=dice_seed + first)
         playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
         while playing.any():
-            _, _, over, _, info = env.step(_actions(policy, stepper, random, env.states))
+            actions = draw_actions(actions_at[env.states], random)
+            _, _, over, _, info = env.step(np.where(choices[env.states] > 0, actions, 0))
             ended = playing & over
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
     values = goal.sign * goal.utilities(scores)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
-
-
-def _actions(policy: Playable, stepper: Stepper, random: np.random.Generator, states: IntArray) -> IntArray:
-    """Return the actions [B] of a policy at states; 0 where the turn is over."""
-    if not isinstance(policy, AfterstateScorePolicy | UniformRandom):
-        actions = draw_actions(np.asarray(policy)[states], random)
-        return np.where(compile_game(stepper.game).choices[states] > 0, actions, 0)
-    row, action = stepper.legal_moves(states)
-    after = stepper.afterstates(states[row], action)
-    scores = random.random(len(action))
-    if isinstance(policy, AfterstateScorePolicy):
-        scores = policy.scores(*stepper.position(after))
-    actions = np.zeros(len(states), np.int64)
-    order = np.lexsort((-action, scores))  # the greatest score comes last; of equal scores, the lowest action
-    actions[row[order]] = action[order]
-    return actions
