@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray
+from stb_gym.arrays import BoolArray, FloatArray
 from stb_gym.check.batches import Batch
 
 Part = Callable[[Batch], Any]
@@ -34,7 +34,7 @@ def bootstrapped(batch: Batch) -> FloatArray:
     return np.where(batch.terminated, 0, batch.next_value)
 
 
-def goes_on(batch: Batch) -> NDArray[np.bool_]:
+def goes_on(batch: Batch) -> BoolArray:
     """Return True where the turn goes on with the next step."""
     return ~np.asarray(batch.done, np.bool_)
 

@@ -152,7 +152,7 @@ def returns(
         ('sums go on over the ends of turns',)
     """
     situations = (
-        _situation(name, steps, steps.process.look_ahead(steps.process.reward, 1.0, int(steps.steps_left.max())))
+        Situation(name, steps, steps.batch(), steps.process.look_ahead(steps.process.reward, 1.0, steps.longest))
         for name, steps in _cut(discount, layout, truncation)
     )
     return _judge("returns", function, situations, faults.wrong_returns, layout, truncation)
@@ -234,12 +234,6 @@ def _cut(
                 yield f"{name}, discount {discount:g}", steps
 
 
-def _situation(name: str, steps: Steps, exact: FloatArray, **entries: Any) -> Situation:
-    """Return a situation with these entries of its batch."""
-    batch = Batch(steps.reward, steps.terminated, steps.truncated, steps.process.discount, **entries)
-    return Situation(name, steps, batch, exact)
-
-
 def _wild(draws: np.random.Generator, shape: tuple[int, ...]) -> FloatArray:
     return WILD + SPREAD * draws.normal(size=shape)
 
@@ -256,7 +250,7 @@ def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int)
     value = tables.at_pairs(critic)
     error = process.backup(critic) - value
     weight = np.minimum(ratio, 1.0) if "v-trace" in kind else np.ones(len(ratio))
-    sums = process.look_ahead(weight * error, lam * weight, int(steps.steps_left.max()))
+    sums = process.look_ahead(weight * error, lam * weight, steps.longest)
     if kind == "n-step":
         exact = _windows(sums, num_steps)
     elif kind == "v-trace-advantage":
@@ -264,10 +258,7 @@ def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int)
         exact = np.array([np.zeros(len(error)), *(weight * (error + each) for each in after)])
     else:
         exact = sums if kind == "gae" else value + sums
-    return _situation(
-        name,
-        steps,
-        exact,
+    batch = steps.batch(
         value=critic[steps.state],
         next_value=next_value,
         last_value=np.where(
@@ -277,6 +268,7 @@ def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int)
         ratio=ratio[steps.pair],
         num_steps=num_steps,
     )
+    return Situation(name, steps, batch, exact)
 
 
 def _windows(sums: FloatArray, num_steps: int) -> FloatArray:
@@ -316,11 +308,8 @@ def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, maske
     wild = (*steps.pair.shape, shape[1])
     next_q = np.where(ends, _wild(draws, wild), q[steps.next_state])
     at_pairs = tables.at_pairs(value)
-    sums = process.look_ahead(process.backup(value) - at_pairs, 1.0, int(steps.steps_left.max()))
-    return _situation(
-        name,
-        steps,
-        at_pairs + _windows(sums, num_steps),
+    sums = process.look_ahead(process.backup(value) - at_pairs, 1.0, steps.longest)
+    batch = steps.batch(
         num_steps=num_steps,
         next_q=next_q,
         next_q_online=np.where(ends, _wild(draws, wild), online[steps.next_state]),
@@ -329,6 +318,7 @@ def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, maske
         support=ATOMS if kind == "categorical" else None,
         next_distribution=DISTRIBUTIONS[kind](next_q) if kind in DISTRIBUTIONS else None,
     )
+    return Situation(name, steps, batch, at_pairs + _windows(sums, num_steps))
 
 
 def _judge(

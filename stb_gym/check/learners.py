@@ -7,6 +7,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.arrays import BoolArray
+
 
 @dataclass(frozen=True)
 class UpdateTask:
@@ -69,15 +71,15 @@ class Transitions:
     observation: NDArray[np.float32]
     action: NDArray[np.int64]
     reward: NDArray[np.float32]
-    terminated: NDArray[np.bool_]
-    mask: NDArray[np.bool_]
+    terminated: BoolArray
+    mask: BoolArray
     next_observation: NDArray[np.float32]
-    next_mask: NDArray[np.bool_]
+    next_mask: BoolArray
     log_prob: NDArray[np.float32]
     value: NDArray[np.float32]
 
     @property
-    def begins(self) -> NDArray[np.bool_]:
+    def begins(self) -> BoolArray:
         """[N] True where a turn begins."""
         return np.append(True, self.terminated[:-1])
 

@@ -73,9 +73,7 @@ def _arranged(steps: Steps, layout: str) -> Cells:
     turn = np.indices(exists.shape)[0]
     if layout == "T":
         exists, turn = exists[exists], turn[exists]
-    row = np.cumsum(exists) - 1
-    columns = (array[row] for array in (steps.pair, steps.next_state, steps.truncated, steps.steps_left, steps.weight))
-    padded = Steps(steps.process, *columns)
+    padded = steps.at(np.cumsum(exists)[:, None] - 1)
     return Cells(replace(padded, weight=padded.weight * exists.reshape(-1, 1)), turn.ravel(), exists.shape)
 
 

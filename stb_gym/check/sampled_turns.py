@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray
+from stb_gym.arrays import BoolArray, FloatArray, IntArray
 from stb_gym.measure.tensors import map_entries
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.solver import Evaluation
@@ -31,10 +31,10 @@ class Turns:
     """
 
     observation: Any
-    mask: NDArray[np.bool_]
+    mask: BoolArray
     action: IntArray
     reward: FloatArray
-    valid: NDArray[np.bool_]
+    valid: BoolArray
     state: IntArray
     pair: IntArray
     group_size: int

@@ -6,12 +6,13 @@ mean of what it returns for a state and an action is therefore a matter of the p
 to the next cut, `steps_left`. `Process` computes it from the tables of the game by one backup a step.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stb_gym.arrays import FloatArray, IntArray, cached_arrays
+from stb_gym.arrays import BoolArray, FloatArray, IntArray, cached_arrays
+from stb_gym.check.batches import Batch
 from stb_gym.games import Game
 from stb_gym.solver import compile_game
 from stb_gym.solver.tables import TurnTables
@@ -38,7 +39,7 @@ class Process:
     policy: FloatArray
 
     @cached_arrays
-    def is_over(self) -> NDArray[np.bool_]:
+    def is_over(self) -> BoolArray:
         """[S] True where the turn is over."""
         return self.tables.choices == 0
 
@@ -111,7 +112,7 @@ class Steps:
     process: Process
     pair: IntArray
     next_state: IntArray
-    truncated: NDArray[np.bool_]
+    truncated: BoolArray
     steps_left: IntArray
     weight: FloatArray
 
@@ -121,7 +122,12 @@ class Steps:
         return self.process.tables.pair_state[self.pair]
 
     @property
-    def terminated(self) -> NDArray[np.bool_]:
+    def longest(self) -> int:
+        """The greatest number of steps that are left."""
+        return int(self.steps_left.max())
+
+    @property
+    def terminated(self) -> BoolArray:
         """[T, B] True where the turn ends."""
         return self.process.is_over[self.next_state]
 
@@ -130,6 +136,15 @@ class Steps:
         """[T, B] the reward of each step."""
         final = self.process.final_reward[self.process.tables.state_origin[self.next_state]]
         return self.process.move_reward[self.pair] + np.where(self.terminated, final, 0)
+
+    def at(self, rows: IntArray) -> "Steps":
+        """Return some steps [T, B] of the first stream, given their rows."""
+        columns = {name: array[rows, 0] for name, array in vars(self).items() if name != "process"}
+        return replace(self, **columns)
+
+    def batch(self, **entries: Any) -> Batch:
+        """Return the steps as code under test sees them, with other entries of a batch."""
+        return Batch(self.reward, self.terminated, self.truncated, self.process.discount, **entries)
 
     def mean(self, answers: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the mean answer for each number of steps left and each pair, and the probability of both.
@@ -141,7 +156,7 @@ class Steps:
             [longest + 1, P] means, 0 where a pair does not occur, and [longest + 1, P] probabilities.
         """
         num_pairs = len(self.process.policy)
-        size = (int(self.steps_left.max()) + 1) * num_pairs
+        size = (self.longest + 1) * num_pairs
         key = (self.steps_left * num_pairs + self.pair).ravel()
         weight = np.bincount(key, self.weight.ravel(), size).astype(np.float64)
         total = np.bincount(key, (self.weight * answers).ravel(), size)
@@ -209,7 +224,5 @@ def streams(process: Process, length: int, limit: int | None = None) -> Steps:
     whole = turns(process, limit)
     size = len(whole.pair)
     step = np.arange(length)[:, None]
-    row = (step + np.arange(size)) % size
-    columns = {name: array[row, 0] for name, array in vars(whole).items() if name != "process"}
-    columns["steps_left"] = np.minimum(columns["steps_left"], length - step)
-    return Steps(process, **columns)
+    steps = whole.at((step + np.arange(size)) % size)
+    return replace(steps, steps_left=np.minimum(steps.steps_left, length - step))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
-from stb_gym.check.batches import Batch, called
+from stb_gym.check.batches import called
 from stb_gym.check.faults import estimate, next_row, wrong_advantages, wrong_targets
 from stb_gym.check.learners import Transitions, UpdateTask
 from stb_gym.check.results import Case, CheckResult
@@ -64,12 +64,6 @@ class Data:
     observation: NDArray[np.float32]
     transitions: Transitions
 
-    @property
-    def stream(self) -> Batch:
-        """The steps as one stream [N, 1]."""
-        steps = self.steps
-        return Batch(steps.reward, steps.terminated, steps.truncated, steps.process.discount, ratio=1.0)
-
 
 def exact_data(masked: bool) -> Data:
     """Return all turns under a policy of simple fractions, each as often as it is likely, in random order."""
@@ -90,8 +84,7 @@ def exact_data(masked: bool) -> Data:
     of_turns = np.split(np.arange(len(once.pair)), np.flatnonzero(once.terminated)[:-1] + 1)
     copies = [rows for rows in of_turns for _ in range(round(number * once.weight[rows[0], 0]))]
     rows = np.concatenate([copies[turn] for turn in draws.permutation(number)])
-    columns = (once.pair, once.next_state, once.truncated, once.steps_left, once.weight)
-    steps = Steps(process, *(column[rows] for column in columns))
+    steps = once.at(rows[:, None])
     observation = SPREAD * draws.normal(size=(tables.num_states, UpdateTask.num_features)).astype(np.float32)
     state, next_state, terminated = steps.state[:, 0], steps.next_state[:, 0], steps.terminated
     transitions = Transitions(
@@ -376,7 +369,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
         found: list[tuple[str, tuple[Any, ...]]] = []
         # A learner has the values of the next rows, or of the next observations; at the end of a turn they differ.
         for next_value in (next_row(of_steps), value[steps.next_state]):
-            stream = replace(data.stream, value=of_steps, next_value=next_value, last_value=np.zeros(1), lam=task.lam)
+            stream = steps.batch(value=of_steps, next_value=next_value, last_value=np.zeros(1), lam=task.lam)
             answers = wrong_advantages(stream, "gae")
             found += [(f"advantages: {name}", (answer[:, 0].copy(),)) for name, answer in answers.items()]
         right, legal, every = estimate(stream)[:, 0], tables.legal, np.ones_like(tables.legal)
@@ -404,8 +397,7 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
         target = _array(_answer(learner, "target_q_values", data))
     selects = np.where(tables.legal, online if double else target, -np.inf).argmax(axis=1)
     best = np.where(process.is_over, 0, target[np.arange(len(target)), selects])
-    stream = replace(
-        data.stream,
+    stream = steps.batch(
         next_q=target[steps.next_state],
         next_q_online=online[steps.next_state],
         next_mask=mask,
