@@ -63,18 +63,16 @@ class OnPolicy:
         """Fill the rollout buffer and train."""
         buffer = self.model.rollout_buffer
         buffer.reset()
-        value = torch.as_tensor(transitions.value)
-        log_prob = torch.as_tensor(transitions.log_prob)
-        for t in range(len(value)):
-            buffer.add(
-                transitions.observation[t],
-                transitions.action[t],
-                transitions.reward[t],
-                transitions.begins[t],
-                value[t],
-                log_prob[t],
-                **({"action_masks": transitions.mask[t]} if self.has_masks else {}),
-            )
+        columns = (
+            transitions.observation,
+            transitions.action,
+            transitions.reward,
+            transitions.begins,
+            torch.as_tensor(transitions.value),
+            torch.as_tensor(transitions.log_prob),
+        )
+        for *row, mask in zip(*columns, transitions.mask, strict=True):
+            buffer.add(*row, **({"action_masks": mask} if self.has_masks else {}))
         buffer.compute_returns_and_advantage(torch.zeros(1), np.ones(1))
         self.model.train()
 
@@ -92,16 +90,16 @@ class OffPolicy:
     def update(self, transitions: Transitions) -> None:
         """Fill the replay buffer, and train on all of it in order."""
         buffer = self.model.replay_buffer
+        columns = (
+            transitions.observation,
+            transitions.next_observation,
+            transitions.action,
+            transitions.reward,
+            transitions.terminated,
+        )
+        for row in zip(*columns, strict=True):
+            buffer.add(*row, [{}])
         everything = np.arange(len(transitions.action))
-        for t in everything:
-            buffer.add(
-                transitions.observation[t],
-                transitions.next_observation[t],
-                transitions.action[t],
-                transitions.reward[t],
-                transitions.terminated[t],
-                [{}],
-            )
         buffer.sample = lambda batch_size, env: buffer._get_samples(everything, env)
         self.model.train(1, len(everything))
 

@@ -79,12 +79,24 @@ class Batch(Arrays):
         return replace(column, support=self.support)
 
 
+def name_of(function: Any) -> str:
+    """Return the name of code under test, or of its class."""
+    return shortened(getattr(function, "__name__", type(function).__name__), 40)
+
+
 def called(function: Callable[..., Any], name: str, when: str, *arguments: Any) -> Any:
     """Return what code under test returns; raise TypeError in one line if it fails."""
     try:
         return function(*arguments)
     except Exception as error:
         raise TypeError(f"{name} raised {type(error).__name__} {when}: {quoted(reason(error), 60)}") from error
+
+
+def check_unchanged(name: str, given: Arrays, batch: Arrays) -> None:
+    """Raise ValueError if code under test changed an array of the batch that it was given."""
+    for field, array in batch.arrays().items():
+        if not np.array_equal(array, getattr(given, field), equal_nan=True):
+            raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
 
 
 def ask(function: Callable[..., Any], batch: Arrays, shape: tuple[int, ...]) -> FloatArray:
@@ -99,12 +111,10 @@ def ask(function: Callable[..., Any], batch: Arrays, shape: tuple[int, ...]) -> 
         TypeError: if the code fails on a batch, or returns no array of numbers.
         ValueError: if the answer has another shape, or the code changed the batch.
     """
-    name = shortened(getattr(function, "__name__", type(function).__name__), 40)
+    name = name_of(function)
     given = batch.map(np.copy)
     answer = called(function, name, f"for {', '.join(batch.arrays())} {shape}", given)
-    for field, array in batch.arrays().items():
-        if not np.array_equal(array, getattr(given, field), equal_nan=True):
-            raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
+    check_unchanged(name, given, batch)
     if isinstance(answer, tuple | dict | None):
         kind = "None" if answer is None else f"a {type(answer).__name__}"
         raise TypeError(f"{name} must return one array of shape {shape}, not {kind}: wrap it in a lambda")

@@ -6,8 +6,7 @@ entries, so a shift of either is found. Nothing is learned. One case depends on 
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import chain
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from stb_gym.arguments import checked
 from stb_gym.check.recording import LATE, RESET, SCALE, STEP, UNKNOWN, Array, Call, RecordedEnv, truth_of
-from stb_gym.check.results import Case, CheckResult
+from stb_gym.check.results import Case, CheckResult, Judged, combined
 from stb_gym.checks import check_choice, check_integer, check_names
 from stb_gym.measure.tensors import as_array
 from stb_gym.messages import quoted, reason
@@ -115,7 +114,6 @@ REMEDIES = {  # by the first case that fails
     "log_prob": "store the logarithm of the probability from which the action was drawn, in the same call",
     "how often actions are played": "draw each action once, from the probabilities of the policy",
 }
-Judged = tuple[Case, tuple[str, ...]]  # a case, and the faults that look like its error
 
 
 @checked
@@ -208,12 +206,10 @@ def rollout(
     truth = truth_of(calls, policy)
     rows = read_rows(answer, truth, len(envs), shuffled)
     judged = [*_played(truth, rows), *_stored(truth, rows), *_compared(truth, rows), *_drawn(truth)]
-    cases = [case for case, _ in judged]
-    likely = dict.fromkeys(chain.from_iterable(faults for _, faults in judged))
-    failed = next((case.name for case in cases if not case.passed), "")
+    failed = next((case.name for case, _ in judged if not case.passed), "")
     if not (failed or truth["done"][rows.taken].any()):
         raise ValueError("collect must store some hundred steps: no episode ended in those that it returned")
-    return CheckResult("rollout", tuple(cases), tuple(likely), REMEDIES.get(failed, ALIGN) if failed else "")
+    return combined("rollout", judged, REMEDIES.get(failed, ALIGN))
 
 
 @dataclass(frozen=True)
@@ -253,7 +249,7 @@ class Rows:
 
 def _judged(name: str, error: Any, where: str, *faults: str) -> Judged:
     """Return a case that fails if there is an error."""
-    return Case(name, int(error), where=where if error else ""), faults if error else ()
+    return Case(name, int(error), where=where), faults
 
 
 def _played(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
@@ -388,12 +384,9 @@ def _drawn(truth: dict[str, Array]) -> Iterator[Judged]:
     sums = (chances[..., None] ** powers).sum(axis=1)
     evidence = ((powers - 1) * truth["log_prob"][is_step, None] - np.log(sums)).sum(axis=0) - np.log(len(powers))
     best = int(np.nan_to_num(evidence, nan=-np.inf).argmax())
-    case = Case("how often actions are played", float(evidence[best]), float(np.log(UNLIKELY)))
-    if case.passed:
-        yield case, ()
-    else:
-        words = f"probabilities to the power of {powers[best]:g} fit the {is_step.sum()} actions better"
-        yield replace(case, where=words), (FLATTER if powers[best] < 1 else SHARPER,)
+    where = f"probabilities to the power of {powers[best]:g} fit the {is_step.sum()} actions better"
+    case = Case("how often actions are played", float(evidence[best]), float(np.log(UNLIKELY)), where)
+    yield case, (FLATTER if powers[best] < 1 else SHARPER,)
 
 
 def equal(stored: Array, values: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import FloatArray
-from stb_gym.check.batches import Arrays, called
+from stb_gym.check.batches import Arrays, called, check_unchanged, name_of
 from stb_gym.checks import check_choice
 
 
@@ -83,7 +83,7 @@ def gradients(
         ValueError: if the code changed the batch.
     """
     check_choice("framework", framework, ["torch", "jax"])
-    name = getattr(function, "__name__", type(function).__name__)
+    name = name_of(function)
     library: Any = import_module(framework)
     convert = library.as_tensor if framework == "torch" else library.numpy.asarray
 
@@ -108,9 +108,7 @@ def gradients(
         for leaf in leaves:
             leaf.requires_grad_()
         answer = loss([leaf.clone() for leaf in leaves])  # a copy may be masked in place
-        for field, array in batch.arrays().items():
-            if not np.array_equal(as_tensor(array).numpy(), getattr(given, field).numpy()):
-                raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
+        check_unchanged(name, given, batch.map(as_tensor))
         answer = answer + sum(0 * leaf.sum() for leaf in leaves)  # the loss may not depend on all of them
         slopes = library.autograd.grad(answer, leaves)
     return np.concatenate([np.asarray(each, np.float64).reshape(len(batch.action), -1) for each in slopes], axis=1)

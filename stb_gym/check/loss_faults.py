@@ -34,18 +34,22 @@ def derivatives(loss: Loss, inputs: FloatArray, batch: LossBatch) -> FloatArray:
     return np.nan_to_num(np.stack(columns, axis=1), posinf=0, neginf=0)
 
 
-def fitted(found: FloatArray, parts: Iterable[FloatArray]) -> FloatArray:
-    """Return the factors with which the sum of some parts comes closest to an array."""
-    columns = np.stack([part.ravel() for part in parts])
+def closest(found: FloatArray, parts: Iterable[FloatArray]) -> tuple[FloatArray, FloatArray]:
+    """Return the factors with which the sum of some parts comes closest to an array, and this sum.
+
+    The factor of the first part is made positive.
+    """
+    arrays = np.stack([*parts])
+    columns = arrays.reshape(len(arrays), -1)
     finite = np.nan_to_num(found.ravel(), posinf=0, neginf=0)
-    return np.asarray(np.linalg.lstsq(columns @ columns.T, columns @ finite, rcond=None)[0])
+    factors = np.asarray(np.linalg.lstsq(columns @ columns.T, columns @ finite, rcond=None)[0])
+    factors[0] = abs(factors[0]) or 1.0
+    return factors, np.asarray(np.tensordot(factors, arrays, axes=1))
 
 
 def distance(found: FloatArray, parts: Iterable[FloatArray]) -> float:
-    """Return the length of the difference from the closest sum of some parts, the first with a positive factor."""
-    arrays = [*parts]
-    factors = fitted(found, arrays)
-    return float(np.linalg.norm(found - np.tensordot(factors, arrays, axes=1) * (factors[0] > 0)))
+    """Return the length of the difference from the closest sum of some parts."""
+    return float(np.linalg.norm(found - closest(found, parts)[1]))
 
 
 def explanations(

@@ -18,7 +18,7 @@ from stb_gym.check import faults, loss_faults
 from stb_gym.check.formulas import GAME, with_action_values
 from stb_gym.check.loss_batches import LossBatch, gradients
 from stb_gym.check.loss_faults import Faults, Parts, derivatives
-from stb_gym.check.results import Case, CheckResult
+from stb_gym.check.results import Case, CheckResult, Judged, combined
 from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.checks import check_choice, check_number
 
@@ -170,26 +170,25 @@ def policy_loss(
     textbook = loss_faults.losses_of_policy(kind)
     known = replace(moved, dual_clip=moved.dual_clip if kind == "dual-clip" else np.inf)
     may_be = [replace(known, advantage=loss_faults.standardised(known)), known]  # the loss may normalise advantages
-    by_step, likely, (length, bonus) = _compared_by_step(found(moved), inputs, may_be, *textbook, describe)
+    by_step, (length, bonus) = _compared_by_step(found(moved), inputs, may_be, *textbook, describe)
     exact = np.eye(inputs.shape[1])[played.action] * -played.advantage[:, None] / temperature
     of_entropy = derivatives(loss_faults.entropy_loss, inputs, played)
-    cases = [cells.compared("policy gradient of all turns", found(played), exact, of_entropy), by_step]
-    if by_step.passed:
+    judged: list[Judged] = [(cells.compared("policy gradient of all turns", found(played), exact, of_entropy), ())]
+    judged.append(by_step)
+    if by_step[0].passed:
         means = [1 / played.step_mask.sum(), 1 / (cells.turn[-1] + 1), 1 / size]  # over steps, turns, cells
         off = min(abs(length / factor - 1) for factor in (1, *means))
-        cases.append(Case("length of the gradient of a sum or a mean", off, SAME_LENGTH))
-        if off > SAME_LENGTH:
-            times = f"the gradient is {length / means[0]:.4g} times that of a mean over steps"
-            likely = [f"{times}: a factor is wrong or occurs twice"]
+        times = f"the gradient is {length / means[0]:.4g} times that of a mean over steps"
+        case = Case("length of the gradient of a sum or a mean", off, SAME_LENGTH)
+        judged.append((case, [f"{times}: a factor is wrong or occurs twice"]))
         # One of the two may be a mean over turns, and the other one over steps
         off = min(abs(bonus / factor - entropy_weight) for factor in (length, *means))
-        cases.append(Case("weight of the entropy bonus", off, max(SAME_LENGTH * abs(entropy_weight), TOLERANCE)))
-        if abs(bonus) < TOLERANCE * length < off * length:
-            likely.append("the entropy bonus: no gradient")
-        elif not cases[-1].passed:
-            weight = f"the entropy bonus has weight {bonus / length:.3g}"
-            likely.append(f"{weight}: pass it, or see whether a sum stands beside a mean")
-    return _result("policy_loss", cases, likely)
+        case = Case("weight of the entropy bonus", off, max(SAME_LENGTH * abs(entropy_weight), TOLERANCE))
+        fault = f" has weight {bonus / length:.3g}: pass it, or see whether a sum stands beside a mean"
+        if abs(bonus) < TOLERANCE * length:
+            fault = ": no gradient"
+        judged.append((case, [f"{loss_faults.ENTROPY}{fault}"]))
+    return combined("policy_loss", judged, REMEDY)
 
 
 @checked
@@ -240,7 +239,7 @@ def value_loss(
     returns = UNIT * faults.looked_ahead(cells.steps.reward, ~cells.steps.terminated)[:, 0]
     within = cells.batch(returns=returns, old_value=values)
     clipped = replace(within, old_value=values + distance)
-    by_step, likely, _ = _compared_by_step(
+    by_step, _ = _compared_by_step(
         gradients(function, [values], clipped, cells.shape, framework),
         values[:, None],
         [replace(clipped, advantage=returns)],
@@ -249,7 +248,7 @@ def value_loss(
     )
     found = gradients(function, [values], within, cells.shape, framework)
     whole = cells.compared("exact values", found, (beside - exact)[state, None])
-    return _result("value_loss", [whole, by_step], likely)
+    return combined("value_loss", [(whole, ()), by_step], REMEDY)
 
 
 @checked
@@ -318,8 +317,8 @@ def td_loss(
     whole = cells.compared("exact values", found, np.eye(inputs.shape[1])[batch.action] * offset[cells.steps.pair])
     right, wrong, target = loss_faults.losses_of_action_values(kind, stream, q, batch.action)
     known = replace(batch, returns=target, advantage=target)
-    by_step, likely, _ = _compared_by_step(found, inputs, [known], right, wrong, cells.describe)
-    return _result("td_loss", [whole, by_step], likely)
+    by_step, _ = _compared_by_step(found, inputs, [known], right, wrong, cells.describe)
+    return combined("td_loss", [(whole, ()), by_step], REMEDY)
 
 
 def _offset(draws: np.random.Generator, number: int) -> FloatArray:
@@ -335,7 +334,7 @@ def _compared_by_step(
     right: Parts,
     wrong: Faults,
     where: Callable[[int], str],
-) -> tuple[Case, list[str], FloatArray]:
+) -> tuple[Judged, FloatArray]:
     """Compare the derivatives of each step with those of a right loss, then with those of wrong ones.
 
     Args:
@@ -347,18 +346,18 @@ def _compared_by_step(
         where: describes a step.
 
     Returns:
-        The case, the likely faults, and the factors of the parts.
+        The case with the likely faults, and the factors of the parts.
     """
     for batch in batches:
         slopes = cache(partial(derivatives, inputs=inputs, batch=batch))
         exact = {part: slopes(loss) for part, loss in right.items()}
         case, factors = _compared("single steps", found, exact.values(), where)
         if case.passed:
-            return case, [], factors
+            return (case, ()), factors
         likely = loss_faults.explanations(found, exact, wrong, slopes, NAMED)
         if likely:
-            return case, likely, factors
-    return case, [_hint(found, next(iter(exact.values())))], factors
+            return (case, likely), factors
+    return (case, [_hint(found, next(iter(exact.values())))]), factors
 
 
 def _hint(found: FloatArray, exact: FloatArray) -> str:
@@ -387,17 +386,9 @@ def _compared(
     Returns:
         The case, with the greatest difference relative to the greatest exact derivative, and the factors.
     """
-    arrays = [*parts]
-    factors = loss_faults.fitted(found, arrays)
-    factors[0] = abs(factors[0]) or 1.0
-    exact = np.tensordot(factors, arrays, axes=1)
+    factors, exact = loss_faults.closest(found, parts)
     differs = np.nan_to_num(abs(found - exact) / abs(exact).max(), nan=np.inf)
     row, column = np.unravel_index(np.argmax(differs), differs.shape)
     error = float(differs[row, column])
     text = f"the derivative by input {column} is {found[row, column]:.4g}, exactly {exact[row, column]:.4g}"
-    return Case(name, error, TOLERANCE, "" if error <= TOLERANCE else f"{where(int(row))}: {text}"), factors
-
-
-def _result(name: str, cases: list[Case], likely: list[str]) -> CheckResult:
-    passed = all(case.passed for case in cases)
-    return CheckResult(name, tuple(cases), tuple(likely), "" if passed else REMEDY)
+    return Case(name, error, TOLERANCE, f"{where(int(row))}: {text}"), factors

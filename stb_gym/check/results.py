@@ -1,7 +1,8 @@
 """The result of a check: whether it passed, how far off the code is and where, and which faults look like this."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import chain
 from typing import Any
 
 from stb_gym.messages import in_lines, shortened
@@ -121,3 +122,17 @@ class CheckResult:
             "versions": self.versions or {},
             "cases": [asdict(case) | {"passed": case.passed} for case in self.cases],
         }
+
+
+Judged = tuple[Case, Sequence[str]]  # a case, and the faults that look like its error
+
+
+def combined(
+    id: str, judged: Iterable[Judged], remedy: str = "", versions: dict[str, str] | None = None
+) -> CheckResult:
+    """Return the result of some cases. What is said about an error is left out where a case passed."""
+    pairs = [*judged]
+    cases = tuple(replace(case, where="") if case.passed else case for case, _ in pairs)
+    failed = [faults for case, faults in pairs if not case.passed]
+    likely = dict.fromkeys(chain.from_iterable(failed))
+    return CheckResult(id, cases, tuple(likely), remedy if failed else "", versions)

@@ -19,7 +19,7 @@ from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import called
 from stb_gym.check.faults import estimate, next_row, wrong_advantages, wrong_targets
 from stb_gym.check.learners import Transitions, UpdateTask
-from stb_gym.check.results import Case, CheckResult
+from stb_gym.check.results import Case, CheckResult, Judged, combined
 from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.games import ShutTheBox
 from stb_gym.measure.tensors import as_array
@@ -33,7 +33,6 @@ ROUNDING = 1e-7  # of parameters in single precision
 EXACT, NEARLY = 1e-3, 0.1  # tolerances of one step, which is linear in the learning rate, and of several
 COPY = 1e-6  # tolerance of the parameters of a target network
 REMEDY = "make one update by hand on two transitions: print the loss, the gradients and what the optimiser holds"
-Judged = tuple[Case, list[str]]  # a case, and the faults that look like its error
 
 
 @dataclass(frozen=True, repr=False)
@@ -165,7 +164,7 @@ def update(
     if clipping and not normalised:
         tasks["clipped gradient"] = replace(whole, learning_rate=10.0, max_grad_norm=0.02)
 
-    judged = []
+    judged: list[Judged] = []
     if hasattr(learner, "target_network") and hasattr(learner, "update_target"):
         judged.append(_check_target_network(learner, whole.tau))
     for name, task in tasks.items():
@@ -173,11 +172,8 @@ def update(
             judged.append(_check_step(name, make(task), task, data, double, normalised))
         else:
             judged.append((Case(name, skipped="an earlier case failed"), []))
-    cases = tuple(case for case, _ in judged)
-    remedy = "" if all(case.passed for case in cases) else REMEDY
-    likely = dict.fromkeys(words for _, found in judged for words in found)
     versions = {name: version(name) for name in ("torch", *getattr(learner, "distributions", ()))}
-    return CheckResult("update", cases, tuple(likely), remedy, versions)
+    return combined("update", judged, REMEDY, versions)
 
 
 def _check_target_network(learner: Any, tau: float) -> Judged:
@@ -350,7 +346,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
 
     action = data.transitions.action
     old = log_policy()[state, action].detach()
-    value = _array(values())
+    value = as_array(values())
 
     def losses(advantage: FloatArray, mask: Any = tables.legal, mask_of_entropy: Any = tables.legal) -> dict[str, Any]:
         """Return the parts of the loss of PPO, each with its factor."""
@@ -380,7 +376,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
     error = process.backup(value) - tables.at_pairs(value)
     advantage = process.look_ahead(error, task.lam, process.longest_turn)[-1]
     transitions = replace(
-        data.transitions, log_prob=_array(old).astype(np.float32), value=value[state].astype(np.float32)
+        data.transitions, log_prob=as_array(old).astype(np.float32), value=value[state].astype(np.float32)
     )
     return Truth(transitions, losses, advantage[pair], wrong)
 
@@ -391,10 +387,10 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
     steps = data.steps
     process, tables = steps.process, steps.process.tables
     state, action, mask = steps.state[:, 0], data.transitions.action, data.transitions.next_mask[:, None]
-    online = target = _array(_answer(learner, "q_values", data))
+    online = target = as_array(_answer(learner, "q_values", data))
     if hasattr(learner, "target_network"):
         _add_noise(learner.target_network)
-        target = _array(_answer(learner, "target_q_values", data))
+        target = as_array(_answer(learner, "target_q_values", data))
     selects = np.where(tables.legal, online if double else target, -np.inf).argmax(axis=1)
     best = np.where(process.is_over, 0, target[np.arange(len(target)), selects])
     stream = steps.batch(
@@ -426,14 +422,9 @@ def _add_noise(network: Any) -> None:
             weight += torch.as_tensor(NOISE * draws.normal(size=weight.shape)).to(weight)
 
 
-def _array(tensor: Any) -> FloatArray:
-    """Return a tensor as an array."""
-    return np.asarray(tensor.detach().cpu().double())
-
-
 def _joined(tensors: Any) -> FloatArray:
     """Return all numbers of tensors in one array."""
-    return np.concatenate([_array(tensor).ravel() for tensor in tensors])
+    return np.concatenate([as_array(tensor).ravel() for tensor in tensors])
 
 
 def _call(learner: Any, method: str, *arguments: Any) -> Any:
