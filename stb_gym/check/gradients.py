@@ -19,12 +19,13 @@ from stb_gym.check import estimators
 from stb_gym.check.batches import called
 from stb_gym.check.results import WIDTH, Case, CheckResult
 from stb_gym.check.sampled_turns import Turns, TurnSampler
-from stb_gym.checks import check_integer, check_number
+from stb_gym.checks import check_integer
 from stb_gym.measure import RegretMeter, policy_gradient
 from stb_gym.measure.policy_gradients import flat_gradient, probability_gradient
 from stb_gym.measure.tensors import is_module
 from stb_gym.messages import in_lines
 
+CONFIDENCE = 0.99
 ROUNDING = 1e-6  # share of a squared length that single precision may lose
 COSINES = np.linspace(-1, 1, 20_001)
 WANTED = 0.9  # cosine of a batch
@@ -63,7 +64,7 @@ def direction(
     gradients: FloatArray,
     exact: FloatArray,
     turns: int,
-    confidence: float = 0.99,
+    confidence: float = CONFIDENCE,
     unbiased: FloatArray | None = None,
 ) -> Direction:
     """Compare the mean of independent gradients with the exact gradient.
@@ -154,13 +155,11 @@ class GradientResult(CheckResult):
         direction: the numbers.
         turns: the turns of a batch.
         batches: the number of batches.
-        confidence: the probability that the interval contains the cosine.
     """
 
     direction: Direction
     turns: int
     batches: int
-    confidence: float
 
     @property
     def sentence(self) -> str:
@@ -176,7 +175,7 @@ class GradientResult(CheckResult):
         )
         needed = "no number of turns" if np.isinf(found.turns_needed) else f"{found.turns_needed:,.0f} turns"
         return (
-            f"The mean of {self.batches} batches of {self.turns} turns {mean}. The {self.confidence:.0%} interval of "
+            f"The mean of {self.batches} batches of {self.turns} turns {mean}. The {CONFIDENCE:.0%} interval of "
             f"the cosine is {low:.4f} to {high:.4f}: {verdict}. One batch has a cosine of {found.batch_cosine:.3f} on "
             f"average; {needed} in a batch would have {WANTED:g}."
         )
@@ -204,7 +203,6 @@ def gradient(
     group_size: int = 1,
     seed: int = 0,
     masked: bool | None = None,
-    confidence: float = 0.99,
 ) -> GradientResult:
     """Check that the mean gradient of batches of sampled turns points along the exact policy gradient.
 
@@ -228,7 +226,6 @@ def gradient(
         group_size: the number of turns of a group, which begin with the same throw.
         seed: of the throws and the actions.
         masked: see `RegretMeter`.
-        confidence: the probability that the interval contains the cosine.
 
     Returns:
         The result, with the numbers in `direction` and in words in `sentence`.
@@ -263,7 +260,6 @@ def gradient(
     check_integer("seed", seed, 0, 2**63 - 1)
     if turns % group_size:
         raise ValueError(f"turns must be a multiple of group_size {group_size}, not {turns}")
-    check_number("confidence", confidence, 0.5, 1 - 1e-9)
     tested = _Policy(meter, agent, masked)
     size = len(tested.exact)
     if not tested.exact.any():
@@ -283,7 +279,7 @@ def gradient(
         raise ValueError("gradient_of_a_batch adds to the gradient of its last call: set the gradients to zero first")
     if not np.array_equal(meter.policy(agent, False, masked), tested.probabilities):
         raise ValueError("gradient_of_a_batch changed the agent: return the gradient, and make no step")
-    found = direction(gradients, tested.exact, turns, confidence, unbiased)
+    found = direction(gradients, tested.exact, turns, unbiased=unbiased)
     low, high = found.interval
     cases = (
         Case(f"cosines that the mean of {batches} batches excludes", 1 - high),
@@ -303,16 +299,7 @@ def gradient(
     elif low < LEAST_KNOWN:
         likely = ("too few turns to tell",)
         remedy = "use more turns or batches, or a policy with a greater gradient"
-    return GradientResult(
-        "gradient",
-        cases,
-        likely,
-        remedy,
-        direction=found,
-        turns=turns,
-        batches=batches,
-        confidence=confidence,
-    )
+    return GradientResult("gradient", cases, likely, remedy, direction=found, turns=turns, batches=batches)
 
 
 class _Policy:
@@ -338,9 +325,7 @@ class _Policy:
             raise ValueError("the agent returns actions: a gradient needs a function that returns probabilities")
         if found.illegal.any():
             raise ValueError("a function of a check of gradients must return probabilities of legal actions only")
-        at_afterstates, at_states = found.utilities
-        advantage = found.tables.after_pairs(at_afterstates) - found.tables.at_pairs(at_states)
-        self.exact = found.tables.at_pairs(found.visits) * found.weights * advantage
+        self.exact = found.tables.at_pairs(found.visits) * found.weights * found.pair_advantage
 
     def gradient(self, turns: Turns, weights: FloatArray) -> FloatArray:
         """Return the gradient of the sum of weights [N, T] x the log-probabilities of the actions of turns."""

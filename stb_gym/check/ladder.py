@@ -17,11 +17,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import FloatArray
+from stb_gym.arrays import BoolArray, FloatArray
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import check_integer, check_names
 from stb_gym.measure.agents import Batch, arguments_of, player_of
-from stb_gym.measure.tensors import Masks
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.tracking import tracked
 
@@ -74,7 +73,7 @@ class Rung:
     discount: float = 0.99
 
     @property
-    def masks(self) -> Masks:
+    def masks(self) -> BoolArray:
         """[S, A] True where an action is legal."""
         return np.array([[move is not None for move in moves] for moves in self.moves.values()])
 
@@ -343,7 +342,7 @@ class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
         observation, info = self._seen()
         return observation, reward, is_over, is_cut, info
 
-    def action_masks(self) -> Masks:
+    def action_masks(self) -> BoolArray:
         """Return [A] True where an action is legal; all are at the end."""
         if self._state == END:
             return np.ones(self._rung.masks.shape[1], np.bool_)

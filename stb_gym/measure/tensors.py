@@ -11,10 +11,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from stb_gym.arrays import BoolArray
 from stb_gym.messages import quoted
-
-Masks = BoolArray  # the name that `stb_gym.check` imports
 
 
 def joined(parts: list[Any], join: Callable[[list[Any]], Any]) -> Any:
