@@ -184,10 +184,14 @@ class DQN:
     def predicted(self, q, batch):
         return q.gather(1, batch.action[:, None])[:, 0]
 
+    def td_target(self, q, next_q, batch):
+        """Return the targets of a `check.LossBatch`."""
+        next_value = self.best_next(next_q, batch.next_q_online, batch.next_mask)
+        return self.target(batch.reward, batch.discount, batch.terminated, next_value)
+
     def squares(self, q, next_q, batch):
         with torch.no_grad():
-            next_value = self.best_next(next_q, batch.next_q_online, batch.next_mask)
-            target = self.target(batch.reward, batch.discount, batch.terminated, next_value)
+            target = self.td_target(q, next_q, batch)
         return (self.predicted(q, batch) - target) ** 2
 
     def td_loss(self, q, next_q, batch, weight=1.0):
@@ -326,6 +330,5 @@ def agent(make, env, discount, seed):
         discount=discount,
     )  # fmt: skip
     learner = make(task, seed, torch.optim.Adam)
-    train = learner.learn
-    learner.learn = lambda steps: train(env, steps)
+    learner.learn = partial(learner.learn, env)
     return learner

@@ -57,8 +57,7 @@ class EndIgnored(DQN):
 class UntakenToZero(DQN):
     def td_loss(self, q, next_q, batch, weight=1.0):
         with torch.no_grad():
-            next_value = self.best_next(next_q, batch.next_q_online, batch.next_mask)
-            target = self.target(batch.reward, batch.discount, batch.terminated, next_value)
+            target = self.td_target(q, next_q, batch)
             row = torch.zeros_like(q).scatter(1, batch.action[:, None], target[:, None])
         return 0.5 * (q - row).square().sum(dim=1).mean()
 
@@ -69,10 +68,7 @@ class FancyIndex(DQN):
         return q[:, batch.action]
 
     def squares(self, q, next_q, batch):
-        with torch.no_grad():
-            next_value = self.best_next(next_q, batch.next_q_online, batch.next_mask)
-            target = self.target(batch.reward, batch.discount, batch.terminated, next_value)
-        return ((self.predicted(q, batch) - target) ** 2).mean(dim=1)
+        return super().squares(q, next_q, batch).mean(dim=1)
 
 
 @fault("falsy-action", TARGETS, "satwikkansal taxi PR 4", "starts its maximum at 0", "greedy")
@@ -93,19 +89,15 @@ class DoubleIsPlain(DQN):
 
 @fault("double-off-by-one", TARGETS, "ray PR 5731", "greatest one of the current state")
 class DoubleOffByOne(DQN):
-    def squares(self, q, next_q, batch):
-        with torch.no_grad():
-            next_value = next_q.gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
-            target = self.target(batch.reward, batch.discount, batch.terminated, next_value)
-        return (self.predicted(q, batch) - target) ** 2
+    def td_target(self, q, next_q, batch):
+        next_value = next_q.gather(1, q.argmax(dim=1, keepdim=True))[:, 0]
+        return self.target(batch.reward, batch.discount, batch.terminated, next_value)
 
 
 @fault("q-target-with-graph", UPDATE, "philtabor #16", "gradient reaches the target")
 class TargetWithGraph(DQN):
     def squares(self, q, next_q, batch):
-        next_value = self.best_next(next_q, batch.next_q_online, batch.next_mask)
-        target = self.target(batch.reward, batch.discount, batch.terminated, next_value)
-        return (self.predicted(q, batch) - target) ** 2
+        return (self.predicted(q, batch) - self.td_target(q, next_q, batch)) ** 2
 
 
 # Replay

@@ -106,9 +106,13 @@ class PPO:
         seat.observation, seat.mask = self.see(observation), mask_of(info, self.task.num_actions)
         seat.first = seat.observation.copy()
 
+    def chances(self, seat):
+        """Return [A] the probabilities with which actions are drawn."""
+        return self.probabilities(seat.observation[None], seat.mask[None])[0]
+
     def act(self, seat):
         """Return an action and its log-probability."""
-        chances = self.probabilities(seat.observation[None], seat.mask[None])[0]
+        chances = self.chances(seat)
         action = int((chances.cumsum() > self.random.random() * chances.sum()).argmax())
         return action, np.log(chances[action])
 
@@ -171,8 +175,11 @@ class PPO:
 
     def advantages(self, batch):
         """Schulman et al. (2016)."""
-        next_value = np.where(batch.terminated, 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.done, batch)
+        return self.sums(batch.reward + batch.discount * self.next_value(batch) - batch.value, batch.done, batch)
+
+    def next_value(self, batch):
+        """Return the values of the next states, 0 after the end of a turn."""
+        return np.where(batch.terminated, 0, batch.next_value)
 
     def sums(self, errors, done, batch):
         sums = np.array(errors, float)
@@ -336,6 +343,5 @@ def agent(make, env, discount, seed):
         learning_rate=3e-3, max_grad_norm=0.5, entropy_coefficient=0.01, discount=discount,
     )  # fmt: skip
     learner = make(task, seed, torch.optim.Adam)
-    train = learner.learn
-    learner.learn = lambda steps: train([env], steps)
+    learner.learn = partial(learner.learn, [env])
     return learner

@@ -1,5 +1,7 @@
 """Faults planted in the textbook PPO."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import nn
@@ -70,10 +72,8 @@ class StackNotCleared(PPO):
 
 @fault("greedy-on-old-state", OBSERVATIONS, "jidiai 3v3snakes #4", "log-probability is that of other actions")
 class GreedyOnOldState(PPO):
-    def act(self, seat):
-        chances = self.probabilities(seat.first[None], seat.mask[None])[0]
-        action = int((chances.cumsum() > self.random.random() * chances.sum()).argmax())
-        return action, np.log(chances[action])
+    def chances(self, seat):
+        return super().chances(replace(seat, observation=seat.first))
 
 
 # Resets
@@ -117,38 +117,33 @@ class TruncationStoredAsEnd(PPO):
 
 @fault("mava-951", ENDS, "Mava #951", "bootstraps from the first state of the next turn")
 class NextGamesValue(PPO):
-    def advantages(self, batch):
-        next_value = np.where(batch.terminated, 0, shifted(batch.value, batch.last_value))
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.done, batch)
+    def next_value(self, batch):
+        return np.where(batch.terminated, 0, shifted(batch.value, batch.last_value))
 
 
 @fault("rlevo-170-342-344", ENDS, "rlevo PR 344", "end flags are those of the next step")
 class FlagsOfNextStep(PPO):
     def advantages(self, batch):
         terminated, truncated = shifted(batch.terminated, True), shifted(batch.truncated, False)
-        next_value = np.where(terminated, 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, terminated | truncated, batch)
+        return super().advantages(replace(batch, terminated=terminated, truncated=truncated))
 
 
 @fault("embodichain-610-612", ENDS, "EmbodiChain PR 612", "bootstraps from the state before the cut")
 class ValueBeforeTheCut(PPO):
-    def advantages(self, batch):
-        next_value = np.where(batch.truncated, batch.value, np.where(batch.terminated, 0, batch.next_value))
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.done, batch)
+    def next_value(self, batch):
+        return np.where(batch.truncated, batch.value, super().next_value(batch))
 
 
 @fault("coursia-7825", ENDS, "CoursIA PR 7825", "truncation is treated as termination")
 class JoinedFlag(PPO):
-    def advantages(self, batch):
-        next_value = np.where(batch.done, 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.done, batch)
+    def next_value(self, batch):
+        return np.where(batch.done, 0, batch.next_value)
 
 
 @fault("trunc-no-cut", ENDS, "skrl #224", "sums go on over a truncation")
 class NoCut(PPO):
-    def advantages(self, batch):
-        next_value = np.where(batch.terminated, 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.terminated, batch)
+    def sums(self, errors, done, batch):
+        return super().sums(errors, batch.terminated, batch)
 
 
 @fault("forced-reset-as-end", ENDS, "PufferDrive PR 365", "an unfinished episode is stored as terminated")
@@ -194,9 +189,8 @@ class GammaOverwritten(PPO):
 
 @fault("ray-57683", ADVANTAGES, "ray #57683", "value of the state before a last step is taken as 0")
 class ValueBeforeEnd(PPO):
-    def advantages(self, batch):
-        next_value = np.where(batch.terminated | shifted(batch.terminated, False), 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value, batch.done, batch)
+    def next_value(self, batch):
+        return np.where(shifted(batch.terminated, False), 0, super().next_value(batch))
 
 
 @fault("dones-current", ADVANTAGES, "stable-baselines3 #105", "end flag of the step itself")
@@ -232,8 +226,7 @@ class DenormOneBranch(PPO):
     scale = 5.0
 
     def advantages(self, batch):
-        next_value = np.where(batch.terminated, 0, batch.next_value)
-        return self.sums(batch.reward + batch.discount * next_value - batch.value / self.scale, batch.done, batch)
+        return super().advantages(replace(batch, value=batch.value / self.scale))
 
 
 # Policy loss
@@ -275,11 +268,9 @@ class DualClipEverywhere(PPO):
 
 @fault("rollout-eval-mismatch", MASKS, "trlx #107", "temperature")
 class RolloutMismatch(PPO):
-    def act(self, seat):
-        sharp = self.probabilities(seat.observation[None], seat.mask[None])[0] ** 2
-        chances = sharp / sharp.sum()
-        action = int((chances.cumsum() > self.random.random()).argmax())
-        return action, np.log(chances[action])
+    def chances(self, seat):
+        sharp = super().chances(seat) ** 2
+        return sharp / sharp.sum()
 
 
 # Entropy
@@ -449,7 +440,7 @@ class EvaluationNotReset(PPO):
 @fault("eval-other-policy", EVALUATION, "cleanrl #429", "temperature", "log-probability is that of other actions")
 class EvaluationIsGreedy(PPO):
     def evaluate(self, env, length=120):
-        self.act = lambda seat: (int(self.probabilities(seat.observation[None], seat.mask[None])[0].argmax()), 0.0)
+        self.act = lambda seat: (int(self.chances(seat).argmax()), 0.0)
         rows = super().evaluate(env, length)
         del self.act
         return rows
