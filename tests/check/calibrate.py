@@ -7,45 +7,29 @@ docs/results/ladder.csv. Without arguments it prints what the file says.
 import csv
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
+from sb3_contrib import MaskablePPO
 from scipy.stats import binomtest
 
 from stb_gym import check
 from stb_gym.check import ladder
+from tests.check.tabular import QLearner
+from tests.check.zoo import dqn, ppo
 
 PATH = Path(__file__).parents[2] / "docs/results/ladder.csv"
 COLUMNS = ("learner", "steps", "seed", "seconds", "failed")
 
 
-def q_learning(env, discount, seed):
-    from tests.check.test_ladder import QLearner
-
-    return QLearner(env, discount, seed)
-
-
-def textbook_ppo(env, discount, seed):
-    from tests.check.zoo import ppo
-
-    return ppo.agent(ppo.PPO, env, discount, seed)
-
-
-def textbook_dqn(env, discount, seed):
-    from tests.check.zoo import dqn
-
-    return dqn.agent(dqn.DQN, env, discount, seed)
-
-
 def stock_maskable_ppo(env, discount, seed):
-    from sb3_contrib import MaskablePPO
-
     return MaskablePPO("MlpPolicy", env, gamma=discount, seed=seed, device="cpu")
 
 
 LEARNERS = {  # and the steps of each training
-    "tabular Q-learning": (q_learning, 8192),
-    "textbook PPO": (textbook_ppo, 4096),
-    "textbook DQN": (textbook_dqn, 4096),
+    "tabular Q-learning": (QLearner, 8192),
+    "textbook PPO": (partial(ppo.agent, ppo.PPO), 4096),
+    "textbook DQN": (partial(dqn.agent, dqn.DQN), 4096),
     "stock MaskablePPO": (stock_maskable_ppo, 8192),
 }
 

@@ -88,24 +88,6 @@ def best(batch, masked=True):
     return np.where(batch.next_mask | (not masked), batch.next_q, -np.inf).argmax(axis=-1)[..., None]
 
 
-def expected(batch):
-    """Return targets with the mean over the policy."""
-    return batch.reward + batch.discount * ~batch.terminated * (batch.next_policy * batch.next_q).sum(axis=-1)
-
-
-def greedy(batch, masked=True):
-    """Return targets with the greatest action value."""
-    value = np.take_along_axis(batch.next_q, best(batch, masked), axis=-1)[..., 0]
-    return batch.reward + batch.discount * ~batch.terminated * value
-
-
-def double(batch):
-    """Return targets with the value of the action that the other network selects."""
-    selected = np.where(batch.next_mask, batch.next_q_online, -np.inf).argmax(axis=-1)
-    value = np.take_along_axis(batch.next_q, selected[..., None], axis=-1)[..., 0]
-    return batch.reward + batch.discount * ~batch.terminated * value
-
-
 def quantile(batch, masked=True):
     """Return quantiles of targets."""
     chosen = np.take_along_axis(batch.next_distribution, best(batch, masked)[..., None], axis=-2)[..., 0, :]
@@ -120,26 +102,23 @@ def categorical(batch, masked=True):
     return (chosen[..., None] * near).sum(axis=-2)
 
 
-@pytest.mark.parametrize("function", [greedy, double, expected, quantile, categorical])
-def test_right_targets_pass(function):
-    assert check.q_targets(function, kind=function.__name__)
-
-
-@pytest.mark.parametrize("function", every(3, [greedy, quantile, categorical], pytest.mark.slow))
-def test_targets_without_masks_take_all_actions(function):
-    unmasked = partial(function, masked=False)
-    result = check.q_targets(unmasked, kind=function.__name__)
-    assert result.likely == ("the next value is the greatest one over illegal actions, too",)
-    assert check.q_targets(unmasked, kind=function.__name__, masked=False, truncation=False) or function is categorical
-
-
-def test_targets_of_several_steps():
+@pytest.mark.parametrize("num_steps", [1, 3])
+@pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
+def test_textbook_targets_pass(kind, num_steps):
     def target(batch):
-        value = np.take_along_axis(batch.next_q, best(batch), axis=-1)[..., 0]
-        return faults.estimate(batch, "n-step", next_value=value, value=0.0)
+        return faults.targets(batch, faults.right_value(batch, kind))
 
-    assert check.q_targets(target, num_steps=3, layout="TB")
-    assert not check.q_targets(greedy, num_steps=3, layout="TB")
+    assert check.q_targets(target, kind=kind, num_steps=num_steps, layout="TB")
+
+
+@pytest.mark.parametrize("function", every(2, [quantile, categorical], pytest.mark.slow))
+def test_targets_of_distributions(function):
+    """Right ones pass; those without masks are named, and pass where all actions count."""
+    check_of = partial(check.q_targets, kind=function.__name__)
+    unmasked = partial(function, masked=False)
+    assert check_of(function)
+    assert check_of(unmasked).likely == ("the next value is the greatest one over illegal actions, too",)
+    assert check_of(unmasked, masked=False, truncation=False) or function is categorical
 
 
 def test_probabilities_that_do_not_sum_to_one_fail():
