@@ -7,6 +7,7 @@ import pytest
 
 from stb_gym.check import rollout
 from tests import every
+from tests.check import assert_named, assert_passes
 
 MODES = ["NextStep", "SameStep", "Disabled"]
 WEIGHTS = np.random.default_rng(0).normal(size=(11, 11))
@@ -126,8 +127,7 @@ def test_right_loops_pass(mode):
     ],
 )
 def test_faults_of_a_loop_are_named(mode, options, words):
-    result = check(mode, **options)
-    assert words in result.likely[0], result
+    assert_named(check(mode, **options), words)
 
 
 def unmasked(rows):
@@ -169,14 +169,14 @@ HELD = {  # what a field holds in the place of its own entries
 )
 def test_faults_of_a_field_are_named(field, held, words, mode):
     result = check(mode, lambda rows: rows | {field: HELD[held](rows) if held in HELD else rows[held]})
-    assert words in result.likely[0], result
+    assert_named(result, words)
 
 
 @pytest.mark.parametrize("mode", every(5, ["single", "samples", *MODES]))
 @pytest.mark.parametrize("field", ["reward", "done", "action_mask", "log_prob"])
 def test_shifted_fields_are_named(field, mode):
     result = check(mode, lambda rows: rows | {field: np.roll(rows[field], 1, axis=0)})
-    assert "is shifted: each row holds that of the step before" in result.likely[0], result
+    assert_named(result, "is shifted: each row holds that of the step before")
 
 
 def viewed(array):
@@ -202,14 +202,13 @@ def ended(rows):
     ],
 )
 def test_faults_of_the_order_of_rows_are_named(change, words, mode):
-    result = check(mode, change)
-    assert words in result.likely[0], result
+    assert_named(check(mode, change), words)
 
 
 def test_references_to_a_reused_buffer_are_found():
     for collect, options in ((play, {}), (lambda env: play_many(env, "SameStep"), {"num_envs": 3})):
         result = rollout(collect, autoreset="SameStep", reuse_buffer=True, **options)
-        assert "all rows hold the same array" in result.likely[0], result
+        assert_named(result, "all rows hold the same array")
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -219,8 +218,7 @@ def test_rows_without_a_time_axis_pass(mode):
         del rows["episode_start"]
         return {name: array[valid].astype(float) for name, array in rows.items()}
 
-    result = check(mode, flatten)
-    assert result, result
+    assert_passes(check(mode, flatten))
 
 
 def test_harmless_differences_pass():
@@ -233,8 +231,7 @@ def test_harmless_differences_pass():
         rows["action"] = rows["action"][..., None]
         return rows
 
-    result = check("SameStep", change)
-    assert result, result
+    assert_passes(check("SameStep", change))
 
 
 def test_what_was_not_seen_is_reported_as_skipped():
@@ -303,8 +300,7 @@ def test_the_episodes_of_the_agents_pass():
             rows["next_action_mask"].append(step.next_mask)
         return rows
 
-    result = rollout(collect, num_envs=4, autoreset="SameStep")
-    assert result, result
+    assert_passes(rollout(collect, num_envs=4, autoreset="SameStep"))
 
 
 def on_policy(algorithm, **options):
@@ -345,8 +341,7 @@ def test_collectors_of_stable_baselines3_pass(name):
     sb3_contrib = pytest.importorskip("sb3_contrib")
     algorithm = getattr(stable_baselines3, name, None) or getattr(sb3_contrib, name)
     collect, probabilities = on_policy(algorithm, **({"use_masking": True} if name == "MaskablePPO" else {}))
-    result = rollout(collect, num_envs=4, autoreset=None, policy=probabilities)
-    assert result, result
+    assert_passes(rollout(collect, num_envs=4, autoreset=None, policy=probabilities))
 
 
 @pytest.mark.slow

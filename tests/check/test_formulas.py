@@ -47,7 +47,7 @@ def test_textbook_estimators_pass(kind):
     assert check.advantages(partial(faults.estimate, kind=kind), kind=kind, layout="TB")
 
 
-def assert_named(check_of, wrong, unused):
+def assert_all_named(check_of, wrong, unused):
     """Test that wrong versions of a formula are named, unless they change only what it does not use."""
     known = {}  # the wrong answers for each batch
 
@@ -68,19 +68,19 @@ def assert_named(check_of, wrong, unused):
 def test_wrong_advantages_are_named(kind):
     unused = ["lambda", "recursion"] if kind == "n-step" else []
     check_of = partial(check.advantages, kind=kind, lam=[0.9])
-    assert_named(check_of, partial(faults.wrong_advantages, kind=kind), unused)
+    assert_all_named(check_of, partial(faults.wrong_advantages, kind=kind), unused)
 
 
 @pytest.mark.slow
 def test_wrong_returns_are_named():
-    assert_named(check.returns, faults.wrong_returns, ["lambda is taken as 1", "bootstraps", "treated"])
+    assert_all_named(check.returns, faults.wrong_returns, ["lambda is taken as 1", "bootstraps", "treated"])
 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("kind", ["greedy", "double", "expected"])
 def test_wrong_targets_are_named(kind):
     check_of = partial(check.q_targets, kind=kind, num_steps=3)
-    assert_named(check_of, partial(faults.wrong_targets, kind=kind), ["lambda", "recursion", "itself"])
+    assert_all_named(check_of, partial(faults.wrong_targets, kind=kind), ["lambda", "recursion", "itself"])
 
 
 def best(batch, masked=True):

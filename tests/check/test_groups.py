@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from stb_gym import check
+from tests.check import assert_named
 
 
 def by_group(function):
@@ -46,6 +47,4 @@ FAULTS = {
 
 @pytest.mark.parametrize("words", FAULTS)
 def test_faults_are_named(words):
-    result = check.group_advantages(FAULTS[words])
-    assert not result
-    assert words in result.likely[0], result
+    assert_named(check.group_advantages(FAULTS[words]), words)

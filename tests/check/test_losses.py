@@ -9,6 +9,7 @@ from torch.nn.functional import mse_loss, smooth_l1_loss
 
 from stb_gym import check
 from tests import every
+from tests.check import assert_named, assert_passes
 
 PADDED = {"layout": "padded"}
 BONUS = {"entropy_weight": 0.01}
@@ -129,8 +130,7 @@ RIGHT = {
 @pytest.mark.parametrize("style", every(3, RIGHT))
 def test_right_policy_losses_pass(style):
     function, options = RIGHT[style]
-    result = check.policy_loss(function, **options)
-    assert result, result
+    assert_passes(check.policy_loss(function, **options))
 
 
 # Wrong policy losses
@@ -192,9 +192,7 @@ WRONG = {
 @pytest.mark.parametrize("fault", every(8, WRONG))
 def test_wrong_policy_losses_fail_and_are_named(fault):
     function, options, name = WRONG[fault]
-    result = check.policy_loss(function, **options)
-    assert not result
-    assert any(name in each for each in result.likely), result
+    assert_named(check.policy_loss(function, **options), name, lines=None)
 
 
 # Losses of values
@@ -238,16 +236,13 @@ WRONG_VALUES = {
 @pytest.mark.parametrize("style", RIGHT_VALUES)
 def test_right_value_losses_pass(style):
     function, options = RIGHT_VALUES[style]
-    result = check.value_loss(function, **options)
-    assert result, result
+    assert_passes(check.value_loss(function, **options))
 
 
 @pytest.mark.parametrize("fault", WRONG_VALUES)
 def test_wrong_value_losses_fail_and_are_named(fault):
     function, options, name = WRONG_VALUES[fault]
-    result = check.value_loss(function, **options)
-    assert not result
-    assert any(name in each for each in result.likely), result
+    assert_named(check.value_loss(function, **options), name, lines=None)
 
 
 # Losses of action values
@@ -298,8 +293,7 @@ RIGHT_TD = {
 @pytest.mark.parametrize("style", RIGHT_TD)
 def test_right_td_losses_pass(style):
     function, options = RIGHT_TD[style]
-    result = check.td_loss(function, **options)
-    assert result, result
+    assert_passes(check.td_loss(function, **options))
 
 
 def test_a_wrong_td_loss_is_named():

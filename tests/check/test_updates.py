@@ -14,6 +14,7 @@ from torch import nn
 
 from stb_gym import check
 from tests import every
+from tests.check import assert_named
 from tests.check.zoo import dqn_faults, ppo_faults
 from tests.check.zoo.dqn import DQN
 from tests.check.zoo.ppo import PPO
@@ -79,9 +80,7 @@ IN_LIBRARIES = [
 @pytest.mark.parametrize(("algorithm", "plant", "words"), IN_LIBRARIES)
 def test_faults_in_libraries_are_named(algorithm, plant, words, monkeypatch):
     plant(monkeypatch)
-    result = check.update(algorithm)
-    assert not result
-    assert words in result.likely[0], result
+    assert_named(check.update(algorithm), words)
 
 
 # Faults in a loop
@@ -145,9 +144,7 @@ FAST = [ppo_faults.ActorSign, ppo_faults.NoReshuffle]
 
 @pytest.mark.parametrize("make", [*FAST, *marked_nightly(make for make in IN_LOOPS if make not in FAST)])
 def test_faults_in_loops_are_named(make):
-    result = check.update(make)
-    assert not result
-    assert IN_LOOPS[make] in result.likely[0], result
+    assert_named(check.update(make), IN_LOOPS[make])
 
 
 @pytest.mark.nightly
@@ -199,9 +196,7 @@ IN_Q_LEARNING = {
 @pytest.mark.parametrize("make", every(3, IN_Q_LEARNING))
 def test_faults_in_q_learning_are_named(make):
     double, words = IN_Q_LEARNING[make]
-    result = check.update(make, double=double)
-    assert not result
-    assert words in result.likely[0], result
+    assert_named(check.update(make, double=double), words)
 
 
 # Wrong calls

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.check import assert_passes
 from tests.check.zoo import dqn, group, ppo, table
 from tests.check.zoo.registry import FAULTS
 
@@ -17,8 +18,7 @@ COMPARED = ("flagged", "named", "noise")
 @pytest.mark.nightly
 @pytest.mark.parametrize(("name", "run"), RIGHT)
 def test_right_learners_pass(name, run):
-    result = run()
-    assert result, result
+    assert_passes(run())
 
 
 @pytest.mark.nightly
