@@ -28,6 +28,7 @@ MASKS = ("action_mask", "next_action_mask")
 BOOLEANS = (*MASKS, "terminated", "truncated", "done", "episode_start", "valid")
 TOLERANCE = 1e-5  # of stored numbers; rewards are further apart
 SHARE = 0.5  # of the rows that a fault must predict to be named; it may miss the first and last of a column
+SHIFTED = "is shifted: each row holds that of the step {}"
 VIEWED = "mixes environments: a [B, T] batch was viewed as [T, B] without a transpose"
 CHANGED = "observations were scaled, cast to another type, or written over"
 FLATTER = "actions are played more randomly than the policy says: it explores twice, or the temperature is too high"
@@ -322,15 +323,12 @@ def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
     step = rows.taken
     if not len(step):
         return
-    elsewhere = {"before": truth["previous"][step], "after": truth["following"][step]}
+    before, after = truth["previous"][step], truth["following"][step]
     if rows.in_order:  # rows before and after may be those of autoresets
-        elsewhere = {
-            "before": np.roll(rows.step, rows.num_envs)[rows.chosen],
-            "after": np.roll(rows.step, -rows.num_envs)[rows.chosen],
-        }
-    words = {f"is shifted: each row holds that of the step {place}": at for place, at in elsewhere.items()}
+        before, after = (np.roll(rows.step, shift)[rows.chosen] for shift in (rows.num_envs, -rows.num_envs))
+    elsewhere = {SHIFTED.format("before"): before, SHIFTED.format("after"): after}
     if rows.in_order:
-        words[VIEWED] = rows.step.reshape(-1, rows.num_envs).T.ravel()[rows.chosen]
+        elsewhere[VIEWED] = rows.step.reshape(-1, rows.num_envs).T.ravel()[rows.chosen]
     is_last = truth["terminated"][step]
     is_cut = truth["is_cut"][step]
     truncated = rows.fields.get("truncated", np.zeros(len(rows.step), np.bool_))[rows.chosen]
@@ -339,7 +337,7 @@ def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
         "next_action_mask": is_last,
         "truncated": np.where(truncated, is_cut, is_last),  # True may mean that the collector stops
         "done": truncated & is_cut,
-        "episode_start": (truth["previous"][step] < 0) | (truth["kind"][elsewhere["before"]] == RESET),
+        "episode_start": (truth["previous"][step] < 0) | (truth["kind"][before] == RESET),
     }
     for field in FIELDS:
         if field not in rows.fields or field not in truth:
@@ -359,7 +357,7 @@ def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
         scores = {OTHERWISE.get(field, f"{name} is not what happened"): SHARE}
         if wrong.any():
             predicted = {fault: truth[column][step] for fault, column in FAULTS.get(field, {}).items()}
-            predicted |= {f"{name} {place}": truth[field][at] for place, at in words.items()}
+            predicted |= {f"{name} {place}": truth[field][at] for place, at in elsewhere.items()}
             for fault, values in predicted.items():
                 same = equal(stored, values)
                 scores[fault] = min(same[wrong].mean(), same[compared].mean())

@@ -98,20 +98,22 @@ def direction(
     mean_along = along.mean()
     sign = -1.0 if mean_along < 0 else 1.0
 
-    # The squares of the part (with its sign) and of the length, from pairs of batches, and their jackknife.
+    def products(vectors: FloatArray) -> FloatArray:
+        """Return [2, K, K] products of the parts along the exact gradient (with the sign), and of whole vectors."""
+        parts = vectors @ unit
+        return np.stack([sign * np.outer(parts, parts), vectors @ vectors.T])
+
+    # The squares of the part and of the length, from pairs of batches, and their jackknife.
     of_different = 1 - np.eye(count)
     num_pairs = count * (count - 1)
-    products = np.stack([sign * np.outer(along, along), controlled @ controlled.T]) * of_different
-    of_batches = products.sum(axis=2)
+    of_batches = (products(controlled) * of_different).sum(axis=2)
     sums = of_batches.sum(axis=1)
     part, length = sums / num_pairs
     without_one = (sums[:, None] - 2 * of_batches) / ((count - 1) * (count - 2))
     jackknife = np.cov(without_one) * (count - 1) ** 2 / count
 
     # What a cosine c implies: products of the mean with noise, and of the noise of one batch with that of another.
-    noise = controlled - controlled.mean(axis=0)
-    noise_along = noise @ unit
-    noise_products = np.stack([sign * np.outer(noise_along, noise_along), noise @ noise.T])
+    noise_products = products(controlled - controlled.mean(axis=0))
     greatest = np.linalg.eigvalsh(noise_products[1])[-1] / (count - 1)
     noise_products *= of_different
     of_pairs = np.einsum("iab,jab->ij", noise_products, noise_products) * 2 / num_pairs / count**2

@@ -29,7 +29,7 @@ def stock_maskable_ppo(env, discount, seed):
 LEARNERS = {  # and the steps of each training
     "tabular Q-learning": (QLearner, 8192),
     "textbook PPO": (partial(ppo.agent, ppo.PPO), 4096),
-    "textbook DQN": (partial(dqn.agent, dqn.DQN), 4096),
+    "textbook DQN": (partial(ppo.agent, dqn.DQN), 4096),
     "stock MaskablePPO": (stock_maskable_ppo, 8192),
 }
 

@@ -13,20 +13,14 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from torch import nn
 
 from stb_gym import check
-from tests import every
+from tests import every, mostly_nightly
 from tests.check import assert_named
 from tests.check.zoo import dqn_faults, ppo_faults
 from tests.check.zoo.dqn import DQN
 from tests.check.zoo.ppo import PPO
 
 
-def marked_nightly(parameters):
-    return [pytest.param(parameter, marks=pytest.mark.nightly) for parameter in parameters]
-
-
-@pytest.mark.parametrize(
-    "algorithm", [stable_baselines3.DQN, *marked_nightly([A2C, stable_baselines3.PPO, MaskablePPO])]
-)
+@pytest.mark.parametrize("algorithm", every(4, [stable_baselines3.DQN, A2C, stable_baselines3.PPO, MaskablePPO]))
 def test_unmodified_libraries_pass(algorithm):
     result = check.update(algorithm)
     assert result, result
@@ -42,7 +36,7 @@ class Shared(PPO):
         self.optimisers = [torch.optim.SGD(self.network.parameters(), 1.0)]
 
 
-@pytest.mark.parametrize("make", [PPO, *marked_nightly([Shared])])
+@pytest.mark.parametrize("make", every(2, [PPO, Shared]))
 def test_a_loop_passes(make):
     assert check.update(make)
 
@@ -142,7 +136,7 @@ IN_LOOPS = {
 FAST = [ppo_faults.ActorSign, ppo_faults.NoReshuffle]
 
 
-@pytest.mark.parametrize("make", [*FAST, *marked_nightly(make for make in IN_LOOPS if make not in FAST)])
+@pytest.mark.parametrize("make", mostly_nightly(IN_LOOPS, FAST.__contains__))
 def test_faults_in_loops_are_named(make):
     assert_named(check.update(make), IN_LOOPS[make])
 

@@ -11,6 +11,7 @@ from stb_gym import check
 from tests.check.zoo.ppo import Seat, mask_of, perceptron, settings
 
 LENGTH = 5000  # steps of a collection; fewer do not show how often actions are explored
+ON_THE_LADDER = {"learning_rate": 3e-3, "max_grad_norm": 10.0, "tau": 1.0}  # settings
 DECAY, FINAL = 100, 0.05  # the schedule of epsilon: steps until the final value
 
 
@@ -20,6 +21,7 @@ class DQN:
     interval = 1  # updates between two of the target network
     alpha = 0.6  # exponent of priorities
     decay = DECAY
+    on_the_ladder = ON_THE_LADDER
 
     def __init__(self, task, seed=0, optimiser=torch.optim.SGD):
         torch.manual_seed(seed)
@@ -236,8 +238,9 @@ class DQN:
         for slot, reward in zip(slots[chosen], abs(total[chosen]), strict=True):
             self.priority[slot] = float(reward) + 0.1
 
-    def learn(self, env, steps):
-        """Train in an environment."""
+    def learn(self, envs, steps):
+        """Train in the first of a list of environments."""
+        env = envs[0]
         self.num_steps, self.interval, self.capacity, self.decay = 3, 25, 400, steps // 2
         seat = Seat(0)
         self.reset(env, seat)
@@ -319,16 +322,5 @@ def checks(make):
         "q_targets": lambda: check.q_targets(learner.targets, kind="double", num_steps=3),
         "td_loss": lambda: check.td_loss(learner.td_loss, kind="double"),
         "td_loss with priorities": lambda: check.td_loss(partial(with_priorities, learner), kind="double"),
-        "update": lambda: check.update(lambda task: make(task), double=True),
+        "update": lambda: check.update(make, double=True),
     }
-
-
-def agent(make, env, discount, seed):
-    """Return a learner for the ladder."""
-    task = settings(
-        env.observation_space.shape[0], int(env.action_space.n), learning_rate=3e-3, max_grad_norm=10.0, tau=1.0,
-        discount=discount,
-    )  # fmt: skip
-    learner = make(task, seed, torch.optim.Adam)
-    learner.learn = partial(learner.learn, env)
-    return learner

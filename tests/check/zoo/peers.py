@@ -77,7 +77,7 @@ def trained(learner, make, seed, discount, steps, rate, **changes):
     else:
         task = ppo.settings(shape, actions, learning_rate=rate, tau=1.0, max_grad_norm=10.0, discount=discount)
         made = learner(task, seed, torch.optim.Adam)
-        made.learn(env, steps)
+        made.learn([env], steps)
     return made
 
 

@@ -12,6 +12,10 @@ from stb_gym import ShutTheBox, check
 
 GAME = ShutTheBox(tiles=5, dice=2, faces=3)  # some actions are illegal in every state
 LENGTH = 60  # steps of a rollout
+ON_THE_LADDER = {  # settings
+    "num_steps": 256, "batch_size": 64, "num_epochs": 4, "learning_rate": 3e-3, "max_grad_norm": 0.5,
+    "entropy_coefficient": 0.01,
+}  # fmt: skip
 
 
 def perceptron(inputs, outputs):
@@ -57,6 +61,7 @@ class PPO:
     normalises = False
     scales = True
     total_updates = 10
+    on_the_ladder = ON_THE_LADDER
 
     def __init__(self, task, seed=0, optimiser=torch.optim.SGD):
         torch.manual_seed(seed)
@@ -332,16 +337,13 @@ def checks(make):
         "returns": lambda: check.returns(partial(with_running_returns, learner), layout="TB"),
         "policy_loss": lambda: check.policy_loss(learner.policy_loss, kind=make.kind, entropy_weight=0.05),
         "value_loss": lambda: check.value_loss(learner.value_loss, kind="clipped"),
-        "update": lambda: check.update(lambda task: make(task)),
+        "update": lambda: check.update(make),
     }
 
 
 def agent(make, env, discount, seed):
     """Return a learner for the ladder."""
-    task = settings(
-        env.observation_space.shape[0], int(env.action_space.n), num_steps=256, batch_size=64, num_epochs=4,
-        learning_rate=3e-3, max_grad_norm=0.5, entropy_coefficient=0.01, discount=discount,
-    )  # fmt: skip
+    task = settings(env.observation_space.shape[0], int(env.action_space.n), discount=discount, **make.on_the_ladder)
     learner = make(task, seed, torch.optim.Adam)
     learner.learn = partial(learner.learn, [env])
     return learner

@@ -1,7 +1,7 @@
 """The table of the zoo: what each check says on each fault."""
 
 import csv
-from functools import cache
+from functools import cache, partial
 from importlib.metadata import version
 from inspect import isfunction
 from pathlib import Path
@@ -63,16 +63,13 @@ def checks(fault: Fault):
         if not is_method or replaced & reads[name]  # other checks see nothing of what was replaced
     }
     if fault.key in CLIMBED:
-        found["agent"] = lambda: climb(fault.learner, right, CLIMBED[fault.key])
+        found["agent"] = lambda: climb(fault.learner, CLIMBED[fault.key])
     return found
 
 
-def climb(learner: type, right: type, *rungs: str):
+def climb(learner: type, *rungs: str):
     """Return what rungs of the ladder say on a learner."""
-    module = MODULES[right]
-    return check.agent(
-        lambda env, discount, seed: module.agent(learner, env, discount, seed), rungs=rungs or None, steps=STEPS
-    )
+    return check.agent(partial(ppo.agent, learner), rungs=rungs or None, steps=STEPS)
 
 
 def depends_on_chance(name: str, result: check.CheckResult) -> bool:
