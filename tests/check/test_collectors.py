@@ -7,7 +7,7 @@ import pytest
 
 from stb_gym.check import rollout
 from tests import every
-from tests.check import assert_named, assert_passes
+from tests.check import assert_named, assert_passes, assert_refused
 
 MODES = ["NextStep", "SameStep", "Disabled"]
 WEIGHTS = np.random.default_rng(0).normal(size=(11, 11))
@@ -266,8 +266,7 @@ def test_the_report_says_where_and_what():
     ],
 )
 def test_wrong_answers_are_refused(collect, message):
-    with pytest.raises(ValueError, match=message):
-        rollout(collect)
+    assert_refused(message, rollout, collect)
 
 
 @pytest.mark.parametrize(
@@ -280,8 +279,7 @@ def test_wrong_answers_are_refused(collect, message):
     ],
 )
 def test_wrong_arguments_are_refused(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        rollout(play, **arguments)
+    assert_refused(message, rollout, play, **arguments)
 
 
 @pytest.mark.slow
