@@ -36,6 +36,8 @@ PROBES = {
     ],
 }  # fmt: skip
 NOT_PROBED = {"evaluation"}  # families that no probe trains with
+OF_PPO = {"num_steps": 32, "batch_size": 32, "num_epochs": 4, "max_grad_norm": 0.5, "entropy_coefficient": 0.01}
+OF_DQN = {"tau": 1.0, "max_grad_norm": 10.0}
 SEEDS = 3
 GAMES = 60
 
@@ -66,18 +68,12 @@ def trained(learner, make, seed, discount, steps, rate, **changes):
     np.random.seed(seed)  # noqa: NPY002, which the environments use
     env = make()
     shape, actions = env.observation_space.shape[0], int(env.action_space.n)
-    if issubclass(learner, ppo.PPO):
-        task = ppo.settings(
-            shape, actions, num_steps=32, batch_size=32, num_epochs=4, learning_rate=rate, max_grad_norm=0.5,
-            entropy_coefficient=0.01, discount=discount,
-        )  # fmt: skip
-        made = learner(task, seed, torch.optim.Adam)
-        vars(made).update(changes)
-        made.learn([make() for _ in range(2)], steps)
-    else:
-        task = ppo.settings(shape, actions, learning_rate=rate, tau=1.0, max_grad_norm=10.0, discount=discount)
-        made = learner(task, seed, torch.optim.Adam)
-        made.learn([env], steps)
+    is_ppo = issubclass(learner, ppo.PPO)
+    options = OF_PPO if is_ppo else OF_DQN
+    task = ppo.settings(shape, actions, learning_rate=rate, discount=discount, **options)
+    made = learner(task, seed, torch.optim.Adam)
+    vars(made).update(changes)
+    made.learn([make(), make()] if is_ppo else [env], steps)
     return made
 
 

@@ -18,7 +18,6 @@ COLUMNS = (
 )  # fmt: skip
 MODULES = {ppo.PPO: ppo, dqn.DQN: dqn, group.Group: group}
 NAMES = {ppo.PPO: "PPO", dqn.DQN: "DQN", group.Group: "group"}
-IGNORED = {"__module__", "__doc__", "__dict__", "__weakref__", "__static_attributes__", "__firstlineno__"}
 LINES = 2  # of `likely` that a reader follows
 STEPS = 4096  # of each training on the ladder
 CLIMBED = {
@@ -45,6 +44,11 @@ def touched(learner: type) -> dict[str, set[str]]:
     return found
 
 
+def pieces(learner: type) -> list[str]:
+    """Return the names that a class defines."""
+    return [name for name in vars(learner) if not name.startswith("__") or name == "__init__"]
+
+
 def base(fault: Fault) -> type:
     """Return the textbook learner in which a fault is planted."""
     return next(learner for learner in MODULES if issubclass(fault.learner, learner))
@@ -54,7 +58,7 @@ def checks(fault: Fault):
     """Return the checks that apply to a fault, by name."""
     right = base(fault)
     changed = [each for each in fault.learner.__mro__ if issubclass(each, right) and each is not right]
-    replaced = {name for each in changed for name in vars(each) if hasattr(right, name) and name not in IGNORED}
+    replaced = {name for each in changed for name in pieces(each) if hasattr(right, name)}
     is_method = all(isfunction(getattr(right, name)) for name in replaced) and "__init__" not in replaced
     reads = touched(right)
     found = {
@@ -97,13 +101,12 @@ def row(fault: Fault) -> dict[str, str]:
     best = next((name for name in failed if name in naming), next(iter(failed), ""))
     noisy = all(depends_on_chance(*each) for each in failed.items())
     result = failed.get(best)
-    pieces = [name for name in vars(fault.learner) if not name.startswith("__") or name == "__init__"]
     return {
         "key": fault.key,
         "family": fault.family,
         "source": fault.source,
         "learner": NAMES[base(fault)],
-        "pieces": " ".join(pieces),
+        "pieces": " ".join(pieces(fault.learner)),
         "flagged": "yes" if failed else "no",
         "named": "yes" if naming else "no",
         "noise": ("yes" if noisy else "no") if failed else "",
