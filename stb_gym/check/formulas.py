@@ -303,7 +303,6 @@ def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, maske
     shares = preference / preference.sum(axis=1, keepdims=True)
     selects = np.where(allowed, online if kind == "double" else q, -np.inf).argmax(axis=1)
     value = (shares * q).sum(axis=1) if kind == "expected" else q[np.arange(len(q)), selects]
-    value = np.where(process.is_over, 0, value)
     ends = steps.terminated[..., None]
     wild = (*steps.pair.shape, shape[1])
     next_q = np.where(ends, _wild(draws, wild), q[steps.next_state])

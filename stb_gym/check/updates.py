@@ -233,20 +233,7 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
     rate = task.learning_rate * task.num_epochs * num_minibatches
     scale = rate * min(1.0, task.max_grad_norm / (norm + 1e-6))
     parts = {part: scale * slope for part, slope in parts.items()}
-    minibatches: set[bytes] = set()  # the observations that modules received
-
-    def record(module: Any, inputs: tuple[Any, ...]) -> None:
-        shape = (task.batch_size, task.num_features)
-        for each in inputs:
-            if getattr(each, "shape", None) == shape:
-                with suppress(RuntimeError):  # inside of torch.vmap tensors have no storage
-                    minibatches.add(as_array(each).tobytes())
-
-    hook = torch.nn.modules.module.register_module_forward_pre_hook(record)
-    try:
-        _call(learner, "update", truth.transitions)
-    finally:
-        hook.remove()
+    num_seen = _update(learner, truth.transitions, (task.batch_size, task.num_features))
     moved = _joined(weights) - before
     exact = np.sum([*parts.values()], axis=0)
 
@@ -264,7 +251,7 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
         EXACT if task.num_epochs == 1 else NEARLY,
         f"{names[owner[worst][0]]} moved by {lengths[0]:.4g}, exactly {lengths[1]:.4g}",
     )
-    if case.passed and 1 < len(minibatches) <= num_minibatches:
+    if case.passed and 1 < num_seen <= num_minibatches:
         case = replace(case, error=1.0, where="both epochs have the same minibatches")
         return case, ["the same minibatches are used in each epoch: the rows are not shuffled again"]
     if case.passed:
@@ -306,6 +293,24 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
     cosine = ratio * np.linalg.norm(exact) / np.linalg.norm(moved)
     hint = "a part of the data is left out, a loss is wrong, or the optimiser is not plain SGD"
     return case, known or [f"the direction is wrong (cosine {cosine:.3f}): {hint}"]
+
+
+def _update(learner: Any, transitions: Transitions, shape: tuple[int, int]) -> int:
+    """Let a learner make its update, and return how many different minibatches of a shape its modules received."""
+    seen: set[bytes] = set()
+
+    def record(module: Any, inputs: tuple[Any, ...]) -> None:
+        for each in inputs:
+            if getattr(each, "shape", None) == shape:
+                with suppress(RuntimeError):  # inside of torch.vmap tensors have no storage
+                    seen.add(as_array(each).tobytes())
+
+    hook = import_module("torch").nn.modules.module.register_module_forward_pre_hook(record)
+    try:
+        _call(learner, "update", transitions)
+    finally:
+        hook.remove()
+    return len(seen)
 
 
 # The truth, from the tables of the game
