@@ -8,14 +8,14 @@ import torch
 from torch import nn
 
 from stb_gym import check
-from tests.check.zoo.ppo import Seat, mask_of, perceptron, settings
+from tests.check.zoo.ppo import Player, Seat, perceptron, settings
 
 LENGTH = 5000  # steps of a collection; fewer do not show how often actions are explored
 ON_THE_LADDER = {"learning_rate": 3e-3, "max_grad_norm": 10.0, "tau": 1.0}  # settings
 DECAY, FINAL = 100, 0.05  # the schedule of epsilon: steps until the final value
 
 
-class DQN:
+class DQN(Player):
     capacity = 6000
     num_steps = 1
     interval = 1  # updates between two of the target network
@@ -90,28 +90,14 @@ class DQN:
         action = self.draw(best, seat.mask, epsilon)
         return action, np.log(epsilon / seat.mask.sum() * seat.mask[action] + (1 - epsilon) * (action == best) + 1e-12)
 
-    def reset(self, env, seat):
-        observation, info = env.reset(seed=None if seat.observation is not None else seat.index)
-        seat.observation, seat.mask = np.array(observation), mask_of(info, self.task.num_actions)
-        seat.last = 0
+    def finish(self, env, seat, row):
+        self.games += 1
+        super().finish(env, seat, row)
 
-    def play(self, env, seat):
-        """Make one step and store it."""
-        observation, mask = seat.observation, seat.mask
-        action, log_prob = self.act(seat)
-        following, reward, terminated, truncated, info = env.step(action)
-        row = {
-            "observation": observation, "action": action, "reward": reward, "next_observation": np.array(following),
-            "terminated": terminated, "truncated": truncated, "action_mask": mask,
-            "next_action_mask": mask_of(info, self.task.num_actions), "log_prob": log_prob,
-        }  # fmt: skip
+    def store(self, row, seat):
+        del row["done"], row["episode_start"]
         self.remember(row)
         self.count += 1
-        seat.last += 1
-        seat.observation, seat.mask = row["next_observation"], row["next_action_mask"]
-        if terminated or truncated:
-            self.games += 1
-            self.reset(env, seat)
 
     def remember(self, row):
         """Store a row in a ring."""
@@ -125,7 +111,7 @@ class DQN:
     def collect(self, env, length=LENGTH):
         """Play some steps and return the rows of the memory, oldest first."""
         seat = Seat(0)
-        self.reset(env, seat)
+        self.reset(env, seat, seat.index)
         for _ in range(length):
             self.play(env, seat)
         self.seat = seat
@@ -243,7 +229,7 @@ class DQN:
         env = envs[0]
         self.num_steps, self.interval, self.capacity, self.decay = 3, 25, 400, steps // 2
         seat = Seat(0)
-        self.reset(env, seat)
+        self.reset(env, seat, seat.index)
         for step in range(steps):
             self.play(env, seat)
             if step >= 50 and step % 2 == 0:
@@ -291,7 +277,7 @@ def windows_of(learner, env):
     """Play, sample windows of a full ring, and return the pairs of steps that follow one another in a window."""
     learner.capacity = 64
     learner.collect(env)
-    while learner.seat.last == 0:  # stop in the middle of a game
+    while learner.seat.begins:  # stop in the middle of a game
         learner.play(env, learner.seat)
     slots = learner.in_order()
     rows = learner.rows(slots)

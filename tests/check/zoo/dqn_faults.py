@@ -172,6 +172,10 @@ class EpsilonRestarts(DQN):
     def epsilon(self, seat):
         return max(1 - seat.last / self.decay, 0.05)
 
+    def store(self, row, seat):
+        seat.last = 0 if row["done"] else seat.last + 1
+        super().store(row, seat)
+
 
 @fault("eps-unit", EXPLORATION, "tensorlayer/RLzoo #26", *SCHEDULE)
 class EpsilonOfGames(DQN):

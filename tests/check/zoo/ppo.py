@@ -55,7 +55,47 @@ class Stack(gym.Wrapper):
         self.older, self.newer = np.zeros_like(observation), observation.copy()
 
 
-class PPO:
+class Player:
+    """What learners share: they play step by step, and store a row of each step."""
+
+    def see(self, observation):
+        """Return what is stored of an observation."""
+        return np.array(observation)
+
+    def next_seed(self, seat):
+        """Return the seed of all other resets."""
+
+    def reset(self, env, seat, seed=None):
+        observation, info = env.reset(seed=seed)
+        seat.observation, seat.mask = self.see(observation), mask_of(info, self.task.num_actions)
+        seat.first = seat.observation.copy()
+
+    def play(self, env, seat):
+        """Make one step and return the row that is stored."""
+        observation, mask = seat.observation, seat.mask
+        action, log_prob = self.act(seat)
+        following, reward, terminated, truncated, info = env.step(action)
+        done = terminated or truncated
+        row = {
+            "observation": observation, "action": action, "reward": reward, "next_observation": self.see(following),
+            "terminated": terminated, "truncated": truncated, "done": done, "episode_start": seat.begins,
+            "action_mask": mask, "next_action_mask": mask_of(info, self.task.num_actions), "log_prob": log_prob,
+        }  # fmt: skip
+        seat.observation, seat.mask, seat.begins = row["next_observation"], row["next_action_mask"], done
+        if done:
+            self.finish(env, seat, row)
+        return self.store(row, seat)
+
+    def finish(self, env, seat, row):
+        """Begin the next episode."""
+        self.reset(env, seat, self.next_seed(seat))
+
+    def store(self, row, seat):
+        """Return a row as it is stored."""
+        return row
+
+
+class PPO(Player):
     kind = "ppo"
     stack = Stack
     normalises = False
@@ -95,21 +135,9 @@ class PPO:
 
     # Play
 
-    def see(self, observation):
-        """Return what is stored of an observation."""
-        return np.array(observation)
-
     def seed(self, seat):
         """Return the seed of the first reset of an environment."""
         return seat.index
-
-    def next_seed(self, seat):
-        """Return the seed of all other resets."""
-
-    def reset(self, env, seat, seed=None):
-        observation, info = env.reset(seed=seed)
-        seat.observation, seat.mask = self.see(observation), mask_of(info, self.task.num_actions)
-        seat.first = seat.observation.copy()
 
     def chances(self, seat):
         """Return [A] the probabilities with which actions are drawn."""
@@ -120,30 +148,6 @@ class PPO:
         chances = self.chances(seat)
         action = int((chances.cumsum() > self.random.random() * chances.sum()).argmax())
         return action, np.log(chances[action])
-
-    def play(self, env, seat):
-        """Make one step and return the row that is stored."""
-        observation, mask = seat.observation, seat.mask
-        action, log_prob = self.act(seat)
-        following, reward, terminated, truncated, info = env.step(action)
-        done = terminated or truncated
-        row = {
-            "observation": observation, "action": action, "reward": reward, "next_observation": self.see(following),
-            "terminated": terminated, "truncated": truncated, "done": done, "episode_start": seat.begins,
-            "action_mask": mask, "next_action_mask": mask_of(info, self.task.num_actions), "log_prob": log_prob,
-        }  # fmt: skip
-        seat.observation, seat.mask, seat.begins = row["next_observation"], row["next_action_mask"], done
-        if done:
-            self.finish(env, seat, row)
-        return self.store(row, seat)
-
-    def finish(self, env, seat, row):
-        """Begin the next episode."""
-        self.reset(env, seat, self.next_seed(seat))
-
-    def store(self, row, seat):
-        """Return a row as it is stored."""
-        return row
 
     def collect(self, envs, length=LENGTH):
         """Play T steps in each of B environments and return rows [T, B, ...]."""
