@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from torch import nn
 
+from stb_gym.check.faults import next_row
 from tests.check.zoo.ppo import PPO, Stack
 from tests.check.zoo.registry import fault
 
@@ -14,11 +15,6 @@ ENDS, REWARDS, ADVANTAGES = "termination and truncation", "rewards and discount"
 POLICY, ENTROPY, VALUE = "policy loss, ratio and clipping", "entropy", "value loss"
 UPDATE, EVALUATION, SEEDS = "optimiser, schedule and detach", "evaluation", "seeds"
 MASKS = "masks, log-probabilities and temperature"
-
-
-def shifted(array, fill):
-    """Return the entries of the next step."""
-    return np.concatenate([array[1:], np.broadcast_to(np.asarray(fill, array.dtype), array.shape[1:])[None]])
 
 
 # Storage
@@ -118,13 +114,13 @@ class TruncationStoredAsEnd(PPO):
 @fault("mava-951", ENDS, "Mava #951", "bootstraps from the first state of the next turn")
 class NextGamesValue(PPO):
     def next_value(self, batch):
-        return np.where(batch.terminated, 0, shifted(batch.value, batch.last_value))
+        return np.where(batch.terminated, 0, next_row(batch.value, batch.last_value))
 
 
 @fault("rlevo-170-342-344", ENDS, "rlevo PR 344", "end flags are those of the next step")
 class FlagsOfNextStep(PPO):
     def advantages(self, batch):
-        terminated, truncated = shifted(batch.terminated, True), shifted(batch.truncated, False)
+        terminated, truncated = next_row(batch.terminated, True), next_row(batch.truncated, False)
         return super().advantages(replace(batch, terminated=terminated, truncated=truncated))
 
 
@@ -190,7 +186,7 @@ class GammaOverwritten(PPO):
 @fault("ray-57683", ADVANTAGES, "ray #57683", "value of the state before a last step is taken as 0")
 class ValueBeforeEnd(PPO):
     def next_value(self, batch):
-        return np.where(shifted(batch.terminated, False), 0, super().next_value(batch))
+        return np.where(next_row(batch.terminated, False), 0, super().next_value(batch))
 
 
 @fault("dones-current", ADVANTAGES, "stable-baselines3 #105", "end flag of the step itself")
