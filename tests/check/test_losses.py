@@ -79,12 +79,6 @@ def stable_baselines3(logits, batch):
     return policy_loss + batch.entropy_weight * -torch.mean(policy.entropy())
 
 
-def cleanrl(logits, batch):
-    ratio = ratios(logits, batch)
-    first = -batch.advantage * ratio
-    return torch.max(first, -batch.advantage * torch.clamp(ratio, 1 - batch.clip, 1 + batch.clip)).mean()
-
-
 def verl(logits, batch):
     """Return a dual-clip loss with normalised advantages and an entropy bonus, all by masked means."""
     mean = masked_mean(batch.advantage, batch.step_mask)
@@ -112,7 +106,7 @@ def per_turn(logits, batch):
 
 RIGHT = {
     "stable-baselines3": (stable_baselines3, BONUS),
-    "CleanRL": (cleanrl, {"temperature": 0.7}),
+    "temperature": (ppo, {"temperature": 0.7}),
     "language models": (ppo, PADDED),
     "turns": (per_turn, PADDED),
     "turns, entropy": (per_turn, PADDED | BONUS),
@@ -210,9 +204,8 @@ def near(values, batch):
     return batch.old_value + (values - batch.old_value).clamp(-batch.clip, batch.clip)
 
 
-def value_clip(values, batch, now=None):
-    now = values if now is None else now
-    return torch.max((values - batch.returns) ** 2, (near(now, batch) - batch.returns) ** 2).mean() / 2
+def value_clip(values, batch):
+    return torch.max((values - batch.returns) ** 2, (near(values, batch) - batch.returns) ** 2).mean() / 2
 
 
 def with_mask(mask):
@@ -274,9 +267,8 @@ def with_value(function):
     return lambda q, next_q, batch: smooth_l1_loss(taken(q, batch), target(function(next_q, batch), batch))
 
 
-def with_prediction(function):
-    """Return a loss whose squared errors are those between the targets [T] and a function of action values."""
-    return lambda q, next_q, batch: (function(q, batch) - target(greedy(next_q, batch), batch)).pow(2).sum()
+def squares(q, next_q, batch):
+    return (taken(q, batch) - target(greedy(next_q, batch), batch)).pow(2).sum()
 
 
 def row_of_targets(q, next_q, batch):
@@ -287,7 +279,7 @@ def row_of_targets(q, next_q, batch):
 dqn = with_value(greedy)
 RIGHT_TD = {
     "Huber": (dqn, {}),
-    "squares": (with_prediction(lambda q, batch: q[torch.arange(len(q)), batch.action]), {}),
+    "squares": (squares, {}),
     "double": (with_value(double), {"kind": "double"}),
     "no masks": (with_value(lambda next_q, batch: next_q.amax(1)), {"masked": False}),
     "row of targets": (row_of_targets, {}),
