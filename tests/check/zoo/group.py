@@ -3,6 +3,7 @@
 Each move of a turn is a token here. Turns are padded [N, L], as trainers of language models keep them.
 """
 
+from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
 
@@ -106,7 +107,7 @@ class Group:
         )  # fmt: skip
         with torch.no_grad():
             old = self.log_prob(logits, batch)
-        loss = self.policy_loss(logits, check.LossBatch(**(vars(batch) | {"old_log_prob": old})))
+        loss = self.policy_loss(logits, replace(batch, old_log_prob=old))
         return [
             -each
             for each in torch.autograd.grad(

@@ -392,8 +392,8 @@ class AdvantageWithGraph(PPO):
         ahead = torch.as_tensor(self.rows["next_observation"]).reshape(len(self.rows["reward"]), -1).float()
         if len(ahead) != len(observation):
             return super().loss(observation, batch)
-        reward, goes_on = (torch.as_tensor(np.asarray(each, np.float32)).ravel() for each in (
-            self.rows["reward"], ~self.rows["terminated"]))  # fmt: skip
+        reward = torch.as_tensor(self.rows["reward"]).ravel().float()
+        goes_on = torch.as_tensor(~self.rows["terminated"]).ravel()
         advantage = reward + self.discount * goes_on * self.values(ahead) - self.values(observation)
         policy = self.policy_loss(self.logits(observation), batch)
         return policy + self.task.value_coefficient * (advantage**2).mean()
