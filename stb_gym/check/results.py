@@ -127,10 +127,8 @@ class CheckResult:
 Judged = tuple[Case, Sequence[str]]  # a case, and the faults that look like its error
 
 
-def combined(
-    id: str, judged: Iterable[Judged], remedy: str = "", versions: dict[str, str] | None = None
-) -> CheckResult:
-    """Return the result of some cases. What is said about an error is left out where a case passed."""
+def combined(id: str, judged: Iterable[Judged], remedy: str, versions: dict[str, str] | None = None) -> CheckResult:
+    """Return the result of some cases; for those that passed, leave out where they erred and the faults."""
     pairs = [*judged]
     cases = tuple(replace(case, where="") if case.passed else case for case, _ in pairs)
     failed = [faults for case, faults in pairs if not case.passed]

@@ -4,7 +4,7 @@ The data have no sampling error, so one update by plain gradient descent moves t
 gradient that follows from the tables of the game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -33,6 +33,9 @@ ROUNDING = 1e-7  # of parameters in single precision
 EXACT, NEARLY = 1e-3, 0.1  # tolerances of one step, which is linear in the learning rate, and of several
 COPY = 1e-6  # tolerance of the parameters of a target network
 REMEDY = "make one update by hand on two transitions: print the loss, the gradients and what the optimiser holds"
+
+
+Wrong = tuple[str, tuple[Any, ...]]  # what is wrong, and the arguments that a learner gives to its losses
 
 
 @dataclass(frozen=True, repr=False)
@@ -192,7 +195,7 @@ def _check_target_network(learner: Any, tau: float) -> Judged:
         "the target network does not change: the update copies it to itself, or does not reach it": target,
         "the target network is copied at once: tau is ignored": online,
     }
-    likely = [words for words, numbers in wrong.items() if error > COPY and abs(after - numbers).max() <= COPY]
+    likely = [words for words, numbers in wrong.items() if abs(after - numbers).max() <= COPY]
     return Case("the target network follows", error, COPY, "its parameters, all in one update"), likely
 
 
@@ -204,13 +207,13 @@ class Truth:
         transitions: what the learner gets.
         losses: returns the parts of the loss, given advantages or targets [N] and perhaps more.
         exact: what it is given, from the tables of the game.
-        wrong: what is wrong with a learner, and what it would give; several may have the same words.
+        wrong: yields what is wrong with a learner, and what it would give; several may have the same words.
     """
 
     transitions: Transitions
     losses: Callable[..., dict[str, Any]]
     exact: FloatArray
-    wrong: Callable[[], list[tuple[str, tuple[Any, ...]]]]
+    wrong: Callable[[], Iterator[Wrong]]
 
 
 def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: bool, normalised: bool) -> Judged:
@@ -365,18 +368,16 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
             "the entropy bonus": task.entropy_coefficient * negentropy,
         }
 
-    def wrong() -> list[tuple[str, tuple[Any, ...]]]:
+    def wrong() -> Iterator[Wrong]:
         of_steps = value[steps.state]
-        found: list[tuple[str, tuple[Any, ...]]] = []
         # A learner has the values of the next rows, or of the next observations; at the end of a turn they differ.
         for next_value in (next_row(of_steps), value[steps.next_state]):
             stream = steps.batch(value=of_steps, next_value=next_value, last_value=np.zeros(1), lam=task.lam)
-            answers = wrong_advantages(stream, "gae")
-            found += [(f"advantages: {name}", (answer[:, 0].copy(),)) for name, answer in answers.items()]
+            for name, answer in wrong_advantages(stream, "gae").items():
+                yield f"advantages: {name}", (answer[:, 0].copy(),)
         right, legal, every = estimate(stream)[:, 0], tables.legal, np.ones_like(tables.legal)
         for masks in ((every, every), (every, legal), (legal, every)):
-            found.append(("illegal actions are not masked in the update", (right, *masks)))
-        return found
+            yield "illegal actions are not masked in the update", (right, *masks)
 
     error = process.backup(value) - tables.at_pairs(value)
     advantage = process.look_ahead(error, task.lam, process.longest_turn)[-1]
@@ -411,9 +412,9 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
         q = _answer(learner, "q_values", data)[state, action]
         return {"the loss": 0.5 * ((q - torch.as_tensor(target)) ** 2).mean()}
 
-    def wrong() -> list[tuple[str, tuple[Any, ...]]]:
-        answers = wrong_targets(stream, "double" if double else "greedy")
-        return [(name, (answer[:, 0].copy(),)) for name, answer in answers.items()]
+    def wrong() -> Iterator[Wrong]:
+        for name, answer in wrong_targets(stream, "double" if double else "greedy").items():
+            yield name, (answer[:, 0].copy(),)
 
     return Truth(data.transitions, losses, process.backup(best)[steps.pair[:, 0]], wrong)
 
