@@ -71,11 +71,12 @@ def explanations(
     allowed = min(tolerance * float(np.linalg.norm(found)), distance(found, right.values()) / 10)
     if distance(-found, right.values()) < allowed:
         return ["the sign is wrong"]
-    names: dict[str, bool] = {}
-    for name, changed in wrong:
+
+    def explains(changed: Parts) -> bool:
         parts = right | {part: slopes(loss) for part, loss in changed.items()}
-        names[name] = names.get(name, False) or distance(found, parts.values()) < allowed
-    return [name for name, explains in names.items() if explains]
+        return distance(found, parts.values()) < allowed
+
+    return [*dict.fromkeys(name for name, changed in wrong if explains(changed))]
 
 
 # What a loss reads wrongly in its batch: a field, and what stands in its place

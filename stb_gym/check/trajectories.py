@@ -6,6 +6,7 @@ mean of what it returns for a state and an action is therefore a matter of the p
 to the next cut, `steps_left`. `Process` computes it from the tables of the game by one backup a step.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,8 @@ from stb_gym.check.batches import Batch
 from stb_gym.games import Game
 from stb_gym.solver import compile_game
 from stb_gym.solver.tables import TurnTables
+
+Row = tuple[int, int, bool, int]  # of `Steps`: a pair, the next state, whether it is truncated, the steps left
 
 
 @dataclass(frozen=True, eq=False)
@@ -187,11 +190,9 @@ def turns(process: Process, limit: int | None = None) -> Steps:
     """
     tables = process.tables
     most = limit or process.longest_turn + 1
-    found: list[list[tuple[int, int, bool, int]]] = []
-    chances: list[float] = []
 
-    def go_on(state: int, begun: list[tuple[int, int, bool, int]], chance: float) -> None:
-        """Collect all ways in which a turn goes on."""
+    def ways(state: int, begun: list[Row], chance: float) -> Iterator[tuple[list[Row], float]]:
+        """Yield all ways in which a turn goes on, with their probabilities."""
         for pair in tables.pairs_of(state):
             for next_state in tables.states_of(int(tables.pair_afterstate[pair])):
                 is_over = bool(process.is_over[next_state])
@@ -199,15 +200,15 @@ def turns(process: Process, limit: int | None = None) -> Steps:
                 rows = [*begun, (pair, next_state, left == 1 and not is_over, left)]
                 reached = chance * process.policy[pair] * tables.state_probability[next_state]
                 if is_over or left == 1:
-                    found.append(rows)
-                    chances.append(reached)
+                    yield rows, reached
                 else:
-                    go_on(next_state, rows, reached)
+                    yield from ways(next_state, rows, reached)
 
-    for state in tables.states_of(tables.start):
-        go_on(state, [], tables.state_probability[state])
-    order = np.random.default_rng(0).permutation(len(found))
-    rows = [(*row, chances[number]) for number in order for row in found[number]]
+    found = [
+        way for state in tables.states_of(tables.start) for way in ways(state, [], tables.state_probability[state])
+    ]
+    np.random.default_rng(0).shuffle(found)
+    rows = [(*row, chance) for rows, chance in found for row in rows]
     return Steps(process, *(np.array(column)[:, None] for column in zip(*rows, strict=True)))
 
 
