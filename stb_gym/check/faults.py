@@ -224,8 +224,8 @@ def targets(batch: Batch, next_value: FloatArray) -> FloatArray:
 def wrong_targets(batch: Batch, kind: str) -> dict[str, FloatArray]:
     """Return wrong targets of a kind of Q-learning [T, B], by what is wrong."""
     right = right_value(batch, kind)
-    by_value = {name: rule(batch) for name, rule in NEXT_VALUES.items()}
-    by_value = {name: targets(batch, value) for name, value in by_value.items() if not np.array_equal(value, right)}
+    values = {name: rule(batch) for name, rule in NEXT_VALUES.items()}
+    by_value = {name: targets(batch, value) for name, value in values.items() if not np.array_equal(value, right)}
     zero = 0 * batch.reward
     wrong = wrong_advantages(replace(batch, value=zero, next_value=right, last_value=zero[0]), "n-step")
     return by_value | {name: answers for name, answers in wrong.items() if "the value is" not in name}

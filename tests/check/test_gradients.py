@@ -14,6 +14,7 @@ from stb_gym.check.sampled_turns import TurnSampler
 from stb_gym.measure import policy_gradient
 from tests import every
 from tests.check import assert_named, assert_refused
+from tests.check.zoo.ppo import perceptron
 
 METER = RegretMeter(Threes(dice=3))
 
@@ -37,16 +38,13 @@ def of_table(meter, policy, weights_of):
 
 def network():
     torch.manual_seed(0)
-    space = METER.view.space.shape[0]
-    return torch.nn.Sequential(
-        torch.nn.Linear(space, 16), torch.nn.Tanh(), torch.nn.Linear(16, len(METER.game.actions))
-    )
+    return perceptron(METER.view.space.shape[0], len(METER.game.actions))
 
 
 NET = network()
 
 
-def of_network(net, weights_of, masked=True, sign=1, adds=False):
+def of_network(net, weights_of, masked=True, adds=False):
     """Return a function from turns to the gradients of a network, as a trainer computes them."""
 
     def gradient_of_a_batch(turns):
@@ -60,7 +58,7 @@ def of_network(net, weights_of, masked=True, sign=1, adds=False):
         weights = torch.as_tensor(weights_of(turns) * turns.valid)
         loss = -(weights * log_probability).sum() / len(turns.reward)
         loss.backward()
-        return [-sign * weight.grad for weight in net.parameters()]
+        return [-weight.grad for weight in net.parameters()]
 
     return gradient_of_a_batch
 
@@ -94,7 +92,7 @@ def test_a_right_estimator_passes_without_masks():
 
 FAULTS = {
     "averaged over its own moves, so moves of short turns count more; and each group is divided": of_network(NET, grpo),
-    "the sign is wrong": of_network(NET, leave_one_out, sign=-1),
+    "the sign is wrong": of_network(NET, lambda turns: -leave_one_out(turns)),
     "ignore the masks": of_network(NET, leave_one_out, masked=False),
     "its own reward only": of_network(NET, lambda turns: turns.reward),
 }

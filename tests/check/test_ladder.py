@@ -92,6 +92,10 @@ FAULTS = [
 ]
 
 
+# These disturb some decisions of earlier rungs, too, or pass their own by luck.
+UNCLEAR = ("falsy action", "others to zero", "epsilon falls at once")
+
+
 @pytest.mark.parametrize(("fault", "rung", "words"), every(8, FAULTS))
 def test_a_planted_fault_fails_its_rung(fault, rung, words):
     result = check.agent(partial(QLearner, fault=fault), rungs=[rung], steps=STEPS)
@@ -100,10 +104,8 @@ def test_a_planted_fault_fails_its_rung(fault, rung, words):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize(("fault", "rung"), [row[:2] for row in FAULTS])
+@pytest.mark.parametrize(("fault", "rung"), [row[:2] for row in FAULTS if row[0] not in UNCLEAR])
 def test_a_planted_fault_passes_the_rungs_below(fault, rung):
-    if fault in ("falsy action", "others to zero", "epsilon falls at once"):
-        pytest.skip("disturbs some decisions of earlier rungs, too, or passes its own by luck")
     for seed in range(5):
         result = check.agent(partial(QLearner, fault=fault), steps=STEPS, seed=10 * seed)
         assert next(case.name for case in result.cases if not case.passed) == rung, result
