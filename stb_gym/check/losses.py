@@ -173,8 +173,8 @@ def policy_loss(
     by_step, (length, bonus) = _compared_by_step(found(moved), inputs, may_be, *textbook, describe)
     exact = np.eye(inputs.shape[1])[played.action] * -played.advantage[:, None] / temperature
     of_entropy = derivatives(loss_faults.entropy_loss, inputs, played)
-    judged: list[Judged] = [(cells.compared("policy gradient of all turns", found(played), exact, of_entropy), ())]
-    judged.append(by_step)
+    whole = cells.compared("policy gradient of all turns", found(played), exact, of_entropy)
+    judged: list[Judged] = [(whole, ()), by_step]
     if by_step[0].passed:
         means = [1 / played.step_mask.sum(), 1 / (cells.turn[-1] + 1), 1 / size]  # over steps, turns, cells
         off = min(abs(length / factor - 1) for factor in (1, *means))

@@ -108,7 +108,6 @@ RIGHT = {
     "stable-baselines3": (stable_baselines3, BONUS),
     "temperature": (ppo, {"temperature": 0.7}),
     "language models": (ppo, PADDED),
-    "turns": (per_turn, PADDED),
     "turns, entropy": (per_turn, PADDED | BONUS),
     "Dr. GRPO": (reduced(lambda objectives, batch: (objectives * batch.step_mask).mean()), PADDED),
     "verl": (verl, {"kind": "dual-clip", "layout": "padded", "entropy_weight": 0.001}),
