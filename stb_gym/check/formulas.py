@@ -248,7 +248,7 @@ def _with_critic(kind: str, name: str, steps: Steps, lam: float, num_steps: int)
     ratio /= tables.at_pairs(process.mean_at_states(ratio))
     next_value = np.where(steps.terminated, _wild(draws, steps.pair.shape), critic[steps.next_state])
     value = tables.at_pairs(critic)
-    error = process.backup(critic) - value
+    error = process.td_error(critic)
     weight = np.minimum(ratio, 1.0) if "v-trace" in kind else np.ones(len(ratio))
     sums = process.look_ahead(weight * error, lam * weight, steps.longest)
     if kind == "n-step":
@@ -306,8 +306,7 @@ def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, maske
     ends = steps.terminated[..., None]
     wild = (*steps.pair.shape, shape[1])
     next_q = np.where(ends, _wild(draws, wild), q[steps.next_state])
-    at_pairs = tables.at_pairs(value)
-    sums = process.look_ahead(process.backup(value) - at_pairs, 1.0, steps.longest)
+    sums = process.look_ahead(process.td_error(value), 1.0, steps.longest)
     batch = steps.batch(
         num_steps=num_steps,
         next_q=next_q,
@@ -317,7 +316,7 @@ def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, maske
         support=ATOMS if kind == "categorical" else None,
         next_distribution=DISTRIBUTIONS[kind](next_q) if kind in DISTRIBUTIONS else None,
     )
-    return Situation(name, steps, batch, at_pairs + _windows(sums, num_steps))
+    return Situation(name, steps, batch, tables.at_pairs(value) + _windows(sums, num_steps))
 
 
 def _judge(

@@ -137,7 +137,7 @@ def policy_loss(
     tables = process.tables
     cells = _arranged(turns(process), layout)
     state, pair, size = cells.steps.state[:, 0], cells.steps.pair[:, 0], len(cells.turn)
-    advantage = process.backup(process.value) - tables.at_pairs(process.value)
+    advantage = process.td_error(process.value)
     advantage /= advantage[pair].std()
 
     # Logits of the policy that played, and batches of that policy and of one with other ratios

@@ -78,6 +78,10 @@ class Process:
         """Return [P] the Bellman backup of values [S]: the mean reward of a step and the next mean value."""
         return self.reward + self.next_mean(values)
 
+    def td_error(self, values: FloatArray) -> FloatArray:
+        """Return [P] the mean temporal difference of values [S]: the backup minus the value of the pair's state."""
+        return self.backup(values) - self.tables.at_pairs(values)
+
     def mean_at_states(self, values: FloatArray) -> FloatArray:
         """Return [S] the mean over actions of values [P] under the policy."""
         return self.tables.sum_at_states(self.policy * values)

@@ -379,8 +379,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
         for masks in ((every, every), (every, legal), (legal, every)):
             yield "illegal actions are not masked in the update", (right, *masks)
 
-    error = process.backup(value) - tables.at_pairs(value)
-    advantage = process.look_ahead(error, task.lam, process.longest_turn)[-1]
+    advantage = process.look_ahead(process.td_error(value), task.lam, process.longest_turn)[-1]
     transitions = replace(
         data.transitions, log_prob=as_array(old).astype(np.float32), value=value[state].astype(np.float32)
     )
