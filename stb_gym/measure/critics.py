@@ -62,8 +62,7 @@ def errors_of_critic(
     else:
         of_states = scale * goal.utilities(tables.final_score).astype(float)[tables.state_origin]
         of_states[at] = estimate.ravel()
-        of_afterstates = np.add.reduceat(of_states * tables.state_probability, tables.state_start[:-1])
-        estimated = tables.after_pairs(of_afterstates) - tables.at_pairs(of_states)
+        estimated = tables.after_pairs(tables.mean_over_rolls(of_states)) - tables.at_pairs(of_states)
     errors = of_states[at] / scale - at_states[at]
     visits = found.visits[at] / found.visits[at].sum()
     is_known = abs(exact) > EQUAL * abs(found.optimum.value - found.random_value)

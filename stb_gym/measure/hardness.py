@@ -132,7 +132,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
             horizon = min(horizon, steps - 2 * np.log(gap) / np.log(actions)) if gap < np.inf else 0.0
         if regrets[-1] == 0 and steps + 1 >= horizon:
             break
-        by_afterstate = np.add.reduceat(by_state * tables.state_probability, tables.state_start[:-1])
+        by_afterstate = tables.mean_over_rolls(by_state)
 
     chances = random.visits[tables.decisions]  # a turn meets a position at most once
     chances = chances[chances > 0]

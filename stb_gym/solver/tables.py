@@ -179,6 +179,10 @@ class TurnTables:
         """Return [D, *K]: an operation such as `np.maximum` over the pairs [P, *K] of every state with a move."""
         return operation.reduceat(values, self.pair_start[self.decisions])
 
+    def mean_over_rolls(self, values: FloatArray) -> FloatArray:
+        """Return [Y]: at every afterstate the expectation over its rolls of the values [S] of states."""
+        return np.add.reduceat(values * self.state_probability, self.state_start[:-1])
+
     def sum_at_states(self, values: NDArray[Any]) -> FloatArray:
         """Return [S]: the sum over the pairs [P] of every state, 0 where there are none."""
         return np.asarray(np.bincount(self.pair_state, values, self.num_states), np.float64)

@@ -45,7 +45,7 @@ def values_after(envs: Any, values: Array) -> FloatArray:
     tables = envs.transitions.tables
     of_states = envs.objective.utilities(tables.final_score).astype(float)[tables.state_origin]
     of_states[tables.decisions] = values
-    return np.add.reduceat(of_states * tables.state_probability, tables.state_start[:-1])
+    return tables.mean_over_rolls(of_states)
 
 
 class ExactDQN(DQN):
