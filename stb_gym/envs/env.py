@@ -157,8 +157,8 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
 
         Returns:
             The observation, the reward, whether the turn is over, False, and the info: "action_mask" [A], 1 where an
-            action is legal, and all 1 when the turn is over; "final_score", which is -1 until then; and
-            "illegal_action", whether an illegal action ended the turn.
+            action is legal, and all 1 when the turn is over; "final_score", which counts only then, and is -1 before;
+            and "illegal_action", whether an illegal action ended the turn.
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".

@@ -10,7 +10,7 @@ from gymnasium.utils import RecordConstructorArgs
 from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.envs import TableStepper, TurnEnv, TurnVectorEnv
-from stb_gym.measure.recording import games_begun, last_step_of, last_steps_of, turn_of
+from stb_gym.measure.steps import games_begun, last_step_of, last_steps_of, turn_of
 from stb_gym.solver import TurnTables
 
 

@@ -79,7 +79,7 @@ from stb_gym.envs import (
 from stb_gym.envs.base import Observation, numbers_of, observation_space, space_of_afterstates
 from stb_gym.envs.registration import NAMESPACE, check_free
 from stb_gym.games import Entry, Game
-from stb_gym.measure.recording import TableValues
+from stb_gym.measure.optimal_values import TableValues
 from stb_gym.rounds.opponents import Opponents, OpponentStrategies, opponents_of
 from stb_gym.rounds.round import Round
 from stb_gym.rounds.scores_so_far import ScoresSoFar

@@ -10,7 +10,8 @@ from gymnasium.utils import RecordConstructorArgs
 from stb_gym.arguments import checked
 from stb_gym.envs import TurnEnv
 from stb_gym.layers import layers_of
-from stb_gym.measure.recording import MeanRegret, OptimalValues, optimal_values
+from stb_gym.measure.optimal_values import OptimalValues, optimal_values
+from stb_gym.measure.recording import MeanRegret
 from stb_gym.measure.visits import CountsVisits
 from stb_gym.messages import quoted
 from stb_gym.text.game import Decision, TextGame, decision_at

@@ -9,7 +9,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from stb_gym import RecordRegret, RecordVisits, VectorRecordRegret, VectorRecordVisits
-from stb_gym.measure.recording import values_of
+from stb_gym.measure.optimal_values import values_of
 from stb_gym.measure.tensors import map_entries
 
 BOX, ROUND = "stb_gym/ShutTheBox-v0", "stb_gym/ThreesRound-v0"
