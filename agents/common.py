@@ -152,6 +152,11 @@ class Learner(Stored, ABC):
         """
 
     @property
+    def reached(self) -> int:
+        """How far a training is, in steps: those made, or those asked for if an agent made fewer."""
+        return self.num_steps
+
+    @property
     def player(self) -> Any:
         """What a `RegretMeter` measures: a function of observations and masks, or a model with `predict`."""
         return self.act

@@ -120,12 +120,13 @@ class Arguments(dict[str, Any]):
 class AgentLearner(Learner):
     """An agent with `learn` and `predict` as a learner.
 
-    `learn(steps)` is called once for each of `parts`. If it has an argument `callback`, it is called once for all steps
-    and should call `callback(steps)` with its steps so far before each rollout. A model of stable-baselines3 is
-    interrupted before its rollouts. Steps are those of the environment, or those asked for if they are more.
+    `learn(steps)` is called once for each of `parts`; steps that it leaves over are added to those of the next call. If
+    it has an argument `callback`, it is called once for all steps and should call `callback()` before each rollout. A
+    model of stable-baselines3 is interrupted before its rollouts. The environment counts the steps.
 
     Attributes:
         agent: the agent.
+        asked: how many steps `learn` without `callback` was called for in all.
         policy: what is saved of it: the policy of a model of stable-baselines3, or what its method `save(path)` writes
             to a file, which `load(path)` reads.
         resumes: whether the agent has both methods. It continues with the same results if they restore all of it.
@@ -134,11 +135,11 @@ class AgentLearner(Learner):
 
     resumes = False
     WEIGHTS = ("policy",)
-    SAVED: ClassVar[tuple[str, ...]] = ("num_steps", "policy")
+    SAVED: ClassVar[tuple[str, ...]] = ("num_steps", "asked", "policy")
 
     def __init__(self, envs: Any, settings: Any, seed: int = 0, device: str = "cpu"):
         self.settings = settings  # without the episodes of `Learner`, as the agent steps the environment
-        self.num_steps = 0
+        self.num_steps = self.asked = 0
         self.figures = {}
         self.envs = envs
         self.agent = self.make_agent(envs, seed, device)
@@ -150,8 +151,17 @@ class AgentLearner(Learner):
     def make_agent(self, envs: Any, seed: int, device: str) -> Any:
         """Return an agent that has learned nothing yet."""
 
-    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
+    @property
+    def reached(self) -> int:
         """See `Learner`."""
+        return max(self.num_steps, self.asked)
+
+    def learn(self, total_steps: int, callback: Callback = lambda: None) -> None:
+        """See `Learner`; the agent may stop before its last rollout would exceed the budget.
+
+        Raises:
+            ValueError: if the agent made no step in the environment.
+        """
         start = self.num_steps
         if self._is_model:
             before_rollout = _BeforeRollout(self, callback)
@@ -160,21 +170,29 @@ class AgentLearner(Learner):
             return
         counted = self.envs.num_steps
 
-        def reach(steps: int) -> None:
-            self.num_steps = max(steps, start + self.envs.num_steps - counted)
+        def count() -> None:
+            self.num_steps = start + self.envs.num_steps - counted
             self.figures = {name: float(value) for name, value in getattr(self.agent, "figures", {}).items()}
-            if self.num_steps < total_steps:
-                callback()
 
-        reach(start)
+        def before_rollout(*_: Any) -> None:
+            count()
+            callback()
+
         if "callback" in signature(self.agent.learn).parameters:
-            self.agent.learn(total_steps - start, callback=lambda steps: reach(start + steps))
-            reach(total_steps)
-        for part in range(1, self.parts + 1):
-            end = total_steps * part // self.parts
-            if end > self.num_steps:
-                self.agent.learn(end - self.num_steps)
-                reach(end)
+            before_rollout()
+            self.agent.learn(total_steps - start, callback=before_rollout)
+            count()
+        else:
+            for part in range(1, self.parts + 1):
+                end = total_steps * part // self.parts
+                if end > self.reached:
+                    before_rollout()
+                    self.agent.learn(end - self.num_steps)
+                    self.asked = end
+                    count()
+        if not self.num_steps:
+            made = f"made none of {total_steps:,} steps in the environment that it was given"
+            raise ValueError(f"the agent {made}: is its rollout longer?")
 
     def act(self, observations: Array, masks: BoolArray) -> IntArray:
         """See `Learner`; an agent whose `predict` has no argument `action_masks` may choose illegal actions."""

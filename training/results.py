@@ -112,9 +112,10 @@ def read_run(folder: Path) -> pd.DataFrame:
     run = Run(folder)
     curve = run.curve()
     steps = curve["steps"].iloc[-1]
-    if steps < run.config.steps:
+    result = run.result() if (folder / "result.json").exists() else {"finished": steps >= run.config.steps}
+    if not result["finished"]:
         say(f"{folder} is not finished: {steps:,} of {run.config.steps:,} steps", error=True)
-    elif (folder / "result.json").exists() and not run.result().get("updated", True):
+    elif not result.get("updated", True):
         say(f"{folder} {NEVER_UPDATED}", error=True)
     entries = run.config.to_json()
     planned, asked = entries.pop("steps"), entries["budget"]

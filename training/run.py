@@ -247,23 +247,27 @@ def train(
         rows, learner = training.rows, training.learner
         learner.parts = measurements
 
-        def measurements_due(steps: int) -> int:
-            return steps * measurements // config.steps
+        def measurements_due() -> int:
+            return learner.reached * measurements // config.steps
+
+        measured = measurements_due()  # if the run continues
 
         with logging_to(log, folder, config, rows[-1]["steps"] if rows else None) as write_log:
 
-            def measure_and_log() -> None:
-                result = training.measure()
+            def measure_and_log(finished: bool = False) -> None:
+                nonlocal measured
+                result = training.measure(finished)
+                measured = measurements_due()
                 write_log(rows[-1])
                 progress(learner.num_steps, result)
 
             def before_rollout() -> None:
                 progress(learner.num_steps, None)
-                if not rows or measurements_due(learner.num_steps) > measurements_due(rows[-1]["steps"]):
+                if not rows or (measurements_due() > measured and learner.num_steps > rows[-1]["steps"]):
                     measure_and_log()
 
             learner.learn(config.steps, before_rollout)
-            measure_and_log()
+            measure_and_log(finished=True)
 
 
 def _is_finished(config: Config, folder: Path) -> bool:
@@ -319,8 +323,13 @@ class _Training:
             policies = load_policies(self.folder / "policies.npz", self.config.game(), ILLEGAL)
             self.policies = {key: policy for key, policy in policies.items() if key <= self.learner.num_steps}
 
-    def measure(self) -> float:
+    def measure(self, finished: bool) -> float:
         """Measure the learner, add a row to the curve, and write the files of the run.
+
+        A row with the same number of steps is replaced.
+
+        Args:
+            finished: whether the learner has used its budget.
 
         Returns:
             The regret, or the gain in a round.
@@ -332,7 +341,6 @@ class _Training:
         weights = {name: state[name] for name in self.learner.WEIGHTS}
         if not _is_finite(weights):
             raise ValueError(f"learning has diverged: after {steps:,} steps the weights are not finite")
-        finished = steps >= self.config.steps
         row: dict[str, Any] = {"steps": steps, "seconds": round(time.process_time() - self.began, 3)}
         result = {"finished": finished, **row}
         if self.self_play is None:
@@ -343,6 +351,8 @@ class _Training:
             gains = self.self_play.measure(self.learner)
             row |= gains
             result |= gains
+        if self.rows and self.rows[-1]["steps"] == steps:
+            self.rows.pop()
         self.rows.append(row | {f"train/{name}": value for name, value in self.learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
         updated = any(name.startswith("train/") for row in self.rows for name in row)

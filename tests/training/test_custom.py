@@ -16,6 +16,7 @@ from stb_gym.files import read_json, write_json
 from tests.training.conftest import ENV
 from tests.training.test_run import files, interrupt
 from training import compare, evaluate, train, tune
+from training.results import read_run
 from training.run import Run
 from training.run import train as train_run
 
@@ -167,7 +168,6 @@ def test_dice_follow_the_seed():
 def test_steps_of_callbacks_count_from_the_call():
     learner = configured("Interrupting").make_learner(AgentEnv(ENV, {"tiles": 5}))
     learner.num_steps, told = 1000, []
-    learner.agent.env = AgentEnv(ENV, {"tiles": 5})  # whose steps do not count
     learner.learn(1030, lambda: told.append(learner.num_steps))
     assert told == [1000, 1000, 1010, 1020]
     assert learner.num_steps == 1030
@@ -279,3 +279,68 @@ def test_settings_of_an_agent_are_searched_in_the_ranges_that_are_named(folders,
         f"{HERE}:Guessing.scale must be two numbers above 0, lowest first, not 2",
         "no trial ended within 100 steps: search with more, --steps",
     ]
+
+
+# What an agent does other than it should
+
+
+class Whole(Saving):
+    """Makes whole rollouts, no more steps than it is asked for; each call draws new numbers.
+
+    Args:
+        env: the environment.
+        rollout: the steps of a rollout.
+    """
+
+    def __init__(self, env, rollout=30):
+        super().__init__(env)
+        self.rollout = rollout
+
+    def learn(self, steps):
+        super().learn(steps - steps % self.rollout)
+
+
+class WholeCallingBack(Whole):
+    """Calls back before each rollout."""
+
+    def learn(self, steps, callback):
+        for start in range(0, steps - self.rollout + 1, self.rollout):
+            callback(start)
+            super().learn(self.rollout)
+
+
+@pytest.mark.parametrize(
+    ("name", "rollout", "curve"),
+    [
+        ("Whole", 30, [0, 30, 60, 90]),  # is asked for 20, 40, 30, 50 and 40 steps
+        ("Whole", 3, [0, 18, 39, 60, 78, 99]),
+        ("Whole", 70, [0, 70]),
+        ("WholeCallingBack", 30, [0, 30, 60, 90]),
+        ("WholeCallingBack", 70, [0, 70]),
+    ],
+)
+def test_a_run_has_the_steps_that_the_agent_made(name, rollout, curve, tmp_path, capsys):
+    config = configured(name, settings={"rollout": rollout})
+    train_run(config, tmp_path / "whole", measurements=5)
+    run = Run(tmp_path / "whole")
+    assert run.curve()["steps"].tolist() == curve
+    assert (run.result()["steps"], run.result()["finished"]) == (curve[-1], True)
+    rows = read_run(run.folder)
+    assert rows["steps"].tolist() == curve
+    assert "not finished" not in capsys.readouterr().err
+    train_run(config, tmp_path / "whole", measurements=5)  # which does nothing
+    for moment in range(1, len(curve)):
+        parts = tmp_path / str(moment)
+        interrupt(config, parts, moment)
+        train_run(config, parts, measurements=5)
+        assert files(parts) == files(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("name", ["Whole", "WholeCallingBack"])
+def test_an_agent_that_makes_no_step_is_refused(name, folders, capsys):
+    words = [f"{HERE}:{name}", *FIVE, "--steps", "100", "--settings.rollout", "101"]
+    assert train.main(words) == 2
+    *_, line = capsys.readouterr().err.splitlines()
+    assert "failed: the agent made none of 100 steps in the environment that it was given" in line
+    [folder] = folders.iterdir()
+    assert Run(folder).result()["finished"] is False
