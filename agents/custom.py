@@ -10,7 +10,9 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from inspect import Parameter, signature
 from pathlib import Path
+from sysconfig import get_path
 from tempfile import TemporaryDirectory
+from traceback import walk_tb
 from typing import Any, ClassVar
 
 import gymnasium as gym
@@ -23,8 +25,10 @@ from agents.common import Array, BoolArray, Callback, Learner, State
 from stb_gym.arrays import IntArray
 from stb_gym.cli import imported
 from stb_gym.measure.agents import arguments_of
-from stb_gym.messages import reason, shortened
+from stb_gym.messages import reason
 
+ROOT = Path(__file__).parents[1]
+KNOWN = [ROOT / "agents", ROOT / "stb_gym", ROOT / "training", Path(get_path("stdlib"))]
 OF_CODE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 ALLOWED: set[str] = set()  # modules that the user has named
 
@@ -57,6 +61,30 @@ def names_in(value: Any) -> Iterator[str]:
         yield value
     for each in value.values() if isinstance(value, dict) else value if isinstance(value, list) else ():
         yield from names_in(each)
+
+
+def fault_of(error: BaseException) -> str:
+    """Return the reason of an error in one line; if the code of a user raised it, with its type and that line.
+
+    Code of a user is outside of this repository's packages, of installed packages and of Python. Of several lines, the
+    one called last is named.
+    """
+    kind, message = type(error).__name__, reason(error)
+    named_kind = message if message == kind else f"{kind}: {message}"
+    lines = [
+        f"{Path(frame.f_code.co_filename).name}:{line}"
+        for frame, line in walk_tb(error.__traceback__)
+        if _is_of_user(frame.f_code.co_filename)
+    ]
+    if lines:
+        return f"{named_kind} ({lines[-1]})"
+    return message if isinstance(error, ValueError | OSError | ImportError) else named_kind
+
+
+def _is_of_user(file: str) -> bool:
+    """Return whether a file, named as in a traceback, has code of a user."""
+    path = Path(file)
+    return path.is_file() and "-packages" not in file and not any(path.is_relative_to(folder) for folder in KNOWN)
 
 
 class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
@@ -275,8 +303,7 @@ def made(
     try:
         agent = maker(env, **{key: given[key] for key in given.keys() & arguments_of(maker).keys()}, **settings)
     except Exception as error:  # the code may do anything
-        fault = f"{type(error).__name__}: {shortened(reason(error))}"
-        raise ValueError(f"{name} fails: {fault}") from error
+        raise ValueError(f"{name} fails: {fault_of(error)}") from error
     for method in ("learn", "predict"):
         if not callable(getattr(agent, method, None)):
             kind = type(agent).__name__

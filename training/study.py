@@ -14,7 +14,7 @@ import pandas as pd  # type: ignore[import-untyped]
 from filelock import FileLock
 from joblib import Parallel, delayed  # type: ignore[import-untyped]
 
-from agents.custom import ALLOWED, allow
+from agents.custom import ALLOWED, allow, fault_of
 from agents.presets import Config
 from stb_gym.files import read_json
 from stb_gym.messages import reason
@@ -177,7 +177,7 @@ def _attempt(function: Callable[..., Any], call: Call) -> tuple[Call, Any, str]:
     try:
         return call, function(*call), ""
     except Exception as error:  # of any kind: the other calls continue
-        return call, None, reason(error)
+        return call, None, fault_of(error)
 
 
 def _on_ray(

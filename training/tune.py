@@ -12,7 +12,7 @@ import optuna
 import torch
 
 from agents import presets
-from agents.custom import allow
+from agents.custom import allow, fault_of
 from agents.presets import configure
 from agents.registry import is_custom, learner_named
 from stb_gym.checks import check_choice, check_integer, check_names
@@ -25,6 +25,8 @@ from training.run import locked, train_and_measure
 from training.train import run_name
 
 SPACES = Path(presets.__file__).with_name("search.toml")
+
+FAULT = "fault"  # the attribute of a failed trial with the reason
 
 
 def tune(
@@ -75,8 +77,13 @@ def tune(
             if config.steps > budget:
                 raise ValueError("a rollout has more steps than the budget")
             return train_and_measure(config).greedy.regret
-        except (ValueError, IndexError):  # or learning diverged
+        except (ValueError, IndexError) as error:  # settings exclude each other, or learning diverged
+            trial.set_user_attr(FAULT, fault_of(error))
             raise optuna.TrialPruned from None
+        except Exception as error:  # the code of an agent may do anything
+            if not is_custom(algorithm):
+                raise
+            raise ValueError(fault_of(error)) from error
 
     with locked(out), ProgressBar("search", trials, "trials") as bar:
         search = optuna.create_study(
@@ -88,8 +95,12 @@ def tune(
             search.sampler = optuna.samplers.TPESampler(seed=seed + number)
             search.optimize(regret_of, n_trials=1)
             bar.tell(number + 1)
+    faults = [trial.user_attrs[FAULT] for trial in search.trials if FAULT in trial.user_attrs]
     if not search.get_trials(states=[optuna.trial.TrialState.COMPLETE]):
-        raise ValueError(f"no trial ended within {budget:,} steps: search with more, --steps")
+        first = f", the first: {faults[0]}" if faults else ""
+        raise ValueError(f"no trial ended within {budget:,} steps{first}; for another search, name another --out")
+    if faults:
+        say(f"training.tune: {len(faults)} of {trials} trials failed, the first: {faults[0]}", error=True)
     say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
     for name, value in {"steps": budget, **base_settings, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")

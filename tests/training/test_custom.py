@@ -1,24 +1,30 @@
 """Test that agents of other code are trained, measured, continued and compared as learners of the repository are."""
 
+import builtins
+import inspect
 import json
 import pickle
+import re
 import sys
 
 import numpy as np
 import pytest
+import torch
 from stable_baselines3 import A2C
 
 from agents import custom
-from agents.custom import AgentEnv, allow
+from agents.custom import AgentEnv, allow, fault_of
 from agents.presets import configure
 from stb_gym import RegretMeter, ShutTheBox
 from stb_gym.files import read_json, write_json
+from stb_gym.games import make_game
 from tests.training.conftest import ENV
 from tests.training.test_run import files, interrupt
 from training import compare, evaluate, train, tune
 from training.results import read_run
 from training.run import Run
 from training.run import train as train_run
+from training.study import in_parallel
 
 HERE = "tests.training.test_custom"
 FIVE = ["--tiles", "5", "--measurements", "4"]
@@ -277,7 +283,8 @@ def test_settings_of_an_agent_are_searched_in_the_ranges_that_are_named(folders,
     assert [line.partition(": ")[2] for line in capsys.readouterr().err.splitlines()] == [
         "unknown setting 'scal': allowed are scale, extra, vector; did you mean scale?",
         f"{HERE}:Guessing.scale must be two numbers above 0, lowest first, not 2",
-        "no trial ended within 100 steps: search with more, --steps",
+        "no trial ended within 100 steps, the first: a rollout has more steps than the budget; "
+        "for another search, name another --out",
     ]
 
 
@@ -344,3 +351,75 @@ def test_an_agent_that_makes_no_step_is_refused(name, folders, capsys):
     assert "failed: the agent made none of 100 steps in the environment that it was given" in line
     [folder] = folders.iterdir()
     assert Run(folder).result()["finished"] is False
+
+
+class Failing(Guessing):
+    """Raises an error in its first rollout if its scale is greater than a limit."""
+
+    def __init__(self, env, kind="ValueError", words="three", limit=0.0, scale=1.0):
+        super().__init__(env, scale)
+        self.error = getattr(builtins, kind)(*([words] if words else []))
+        self.fails = scale > limit
+
+    def learn(self, steps):
+        super().learn(steps)
+        if self.fails:
+            raise self.error
+
+
+class FailingOnKeys(Failing):
+    def __init__(self, env, limit=0.0):
+        super().__init__(env, "KeyError", limit=limit)
+
+
+LINE = inspect.getsourcelines(Failing.learn)[1] + 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "words", "fault"),
+    [
+        ("KeyError", "three", "KeyError: 'three'"),
+        ("AssertionError", "", "AssertionError"),
+        ("ValueError", "a\nb", None),
+    ],
+)
+def test_a_failure_names_its_type_and_the_line_of_the_agent(kind, words, fault, folders, capsys):
+    settings = ["--settings.kind", kind, "--settings.words", words]
+    assert train.main([f"{HERE}:Failing", *FIVE, "--steps", "100", *settings]) == 2
+    assert capsys.readouterr().err.endswith(f" failed: {fault or 'ValueError: a b'} (test_custom.py:{LINE})\n")
+
+
+def test_a_failure_while_an_agent_is_made_names_the_line(folders, capsys):
+    assert train.main([f"{HERE}:make_failing", *FIVE]) == 2
+    line = inspect.getsourcelines(make_failing)[1] + 1
+    assert capsys.readouterr().err.endswith(f" fails: RuntimeError: no memory left (test_custom.py:{line})\n")
+
+
+def test_a_failure_in_a_library_names_the_line_that_called_it():
+    with pytest.raises(RuntimeError) as refused:
+        torch.zeros(2).reshape(3)
+    line = inspect.currentframe().f_lineno - 1
+    assert fault_of(refused.value).endswith(f" (test_custom.py:{line})")
+    [(_, _, reason)] = in_parallel(make_game, [(ShutTheBox, {"tiles": 0})], 1, None)
+    assert reason == "tiles must be an integer from 1 to 28, not 0"
+    [(_, _, reason)] = in_parallel(make_game, [(ShutTheBox,)], 1, None)
+    assert reason.startswith("TypeError: make_game() missing 1 required")
+
+
+@pytest.mark.nightly
+def test_a_search_says_how_trials_failed(folders, capsys):
+    words = ["--tiles", "5", "--steps", "100", "--trials", "3"]
+    fault = f"ValueError: three (test_custom.py:{LINE})"
+    assert tune.main([f"{HERE}:Failing", *words, "--ranges.limit", "[1e-3, 1e-2]", "--out", "all"]) == 2
+    expected = (
+        f"training.tune: no trial ended within 100 steps, the first: {fault}; for another search, name another --out"
+    )
+    assert capsys.readouterr().err.splitlines()[-1] == expected
+    assert tune.main([f"{HERE}:Failing", *words, "--ranges.limit", "[0.25, 4]", "--out", "some"]) == 0
+    answer = capsys.readouterr()
+    assert answer.out.startswith("# regret ")
+    assert re.search(
+        rf"^training.tune: [12] of 3 trials failed, the first: {re.escape(fault)}$", answer.err, re.MULTILINE
+    )
+    assert tune.main([f"{HERE}:FailingOnKeys", *words, "--ranges.limit", "[1e-3, 1e-2]", "--out", "keys"]) == 2
+    assert capsys.readouterr().err.splitlines()[-1] == f"training.tune: KeyError: 'three' (test_custom.py:{LINE})"
