@@ -202,19 +202,19 @@ class AgentLearner(Learner):
             self.num_steps = start + self.envs.num_steps - counted
             self.figures = {name: float(value) for name, value in getattr(self.agent, "figures", {}).items()}
 
-        def before_rollout(*_: Any) -> None:
+        def count_and_call(*_: Any) -> None:
             count()
             callback()
 
         if "callback" in signature(self.agent.learn).parameters:
-            before_rollout()
-            self.agent.learn(total_steps - start, callback=before_rollout)
+            count_and_call()
+            self.agent.learn(total_steps - start, callback=count_and_call)
             count()
         else:
             for part in range(1, self.parts + 1):
                 end = total_steps * part // self.parts
                 if end > self.reached:
-                    before_rollout()
+                    count_and_call()
                     self.agent.learn(end - self.num_steps)
                     self.asked = end
                     count()

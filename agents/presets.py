@@ -321,10 +321,19 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     """
     learner = learner_named(algorithm)
     if isinstance(entries, dict):
-        check_names("setting", entries, learner.setting_names(entries))
+        check_settings(algorithm, entries)
     if issubclass(learner, CustomLearner):
         return _arguments(entries, learner.defaults)
     return _one_line(lambda: TypeAdapter(learner.settings_class).validate_json(json.dumps(entries), strict=True))
+
+
+def check_settings(algorithm: str, names: Iterable[str]) -> None:
+    """Raise ValueError unless an algorithm has the settings of these names."""
+    allowed = learner_named(algorithm).setting_names(names)
+    for name in names:
+        if not allowed:
+            raise ValueError(f"{algorithm} has no settings, so no {quoted(name)}")
+        check_choice("setting", name, allowed)
 
 
 def _arguments(entries: Any, defaults: Mapping[str, Any] | None = None) -> Arguments:

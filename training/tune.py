@@ -13,14 +13,16 @@ import torch
 
 from agents import presets
 from agents.custom import allow, fault_of
-from agents.presets import configure
+from agents.presets import STANDARD, check_settings, configure
 from agents.registry import is_custom, learner_named
-from stb_gym.checks import check_choice, check_integer, check_names
+from stb_gym.checks import check_integer
 from stb_gym.console import say
 from stb_gym.files import read_text, reading
 from stb_gym.messages import quoted
 from stb_gym.tracking import ProgressBar
 from training.commands import choose_task, parsed, run_command
+from training.report import train_command
+from training.results import TrainingTask
 from training.run import locked, train_and_measure
 from training.train import run_name
 
@@ -43,10 +45,11 @@ def tune(
     seed: int = 5,
     **rules: str,
 ) -> None:
-    """Search settings by exact regret, and print the best as a table for agents/presets.toml.
+    """Search settings by exact regret. Print the best as a table for agents/presets.toml, or as a command.
 
     Args:
-        algorithm: One that agents/search.toml has ranges for, such as ppo or fitted-q; or any other, with --ranges.
+        algorithm: One that agents/search.toml has ranges for, such as ppo or fitted-q; or any other, with --ranges. For
+            an agent MODULE:NAME, the best settings are printed as a command of training.train.
         out: Folder of searches; the same command continues its search.
         env: Id of the environment (default: that of the task nine-tiles).
         task: Environment, rules and objective by one name, such as twelve-tiles.
@@ -101,7 +104,13 @@ def tune(
         raise ValueError(f"no trial ended within {budget:,} steps{first}; for another search, name another --out")
     if faults:
         say(f"training.tune: {len(faults)} of {trials} trials failed, the first: {faults[0]}", error=True)
-    say(f"# regret {search.best_value:.4g} with seed {seed}\n[{algorithm}.tuned]")
+    say(f"# regret {search.best_value:.4g} with seed {seed}")
+    if is_custom(algorithm):
+        agent = {"algorithm": algorithm, "variant": STANDARD, "budget": budget}
+        settings = json.dumps(search.best_params)
+        say(train_command(TrainingTask(chosen_env, arguments), {**agent, "settings": settings}, range(5)))
+        return
+    say(f"[{algorithm}.tuned]")
     for name, value in {"steps": budget, **base_settings, **search.best_params}.items():
         say(f"{name} = {json.dumps(value)}")
 
@@ -120,7 +129,10 @@ def read_ranges(algorithm: str, given: Mapping[str, Any] | None = None) -> dict[
         return _checked_ranges(algorithm, given)
     with reading(SPACES):
         spaces = tomllib.loads(read_text(SPACES))
-    check_choice("algorithm with a search space", algorithm, list(spaces))
+    if algorithm not in spaces:
+        learner_named(algorithm)  # names the algorithms if there is no such one
+        example = "--ranges.learning-rate [1e-4,1e-2]"
+        raise ValueError(f"agents/search.toml has no ranges for {algorithm}: name them, such as {example}")
     with reading(SPACES):
         return _checked_ranges(algorithm, spaces[algorithm])
 
@@ -128,7 +140,7 @@ def read_ranges(algorithm: str, given: Mapping[str, Any] | None = None) -> dict[
 def _checked_ranges(algorithm: str, ranges: Any) -> dict[str, tuple[Any, Any]]:
     if not isinstance(ranges, dict):
         raise ValueError(f"{algorithm} must be a table, not {quoted(ranges)}")
-    check_names("setting", ranges, learner_named(algorithm).setting_names(ranges))
+    check_settings(algorithm, ranges)
     found = {}
     for name, ends in ranges.items():
         match ends:

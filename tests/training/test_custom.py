@@ -5,6 +5,7 @@ import inspect
 import json
 import pickle
 import re
+import shlex
 import sys
 
 import numpy as np
@@ -274,9 +275,14 @@ def test_seeds_are_trained_in_processes(folders):
 def test_settings_of_an_agent_are_searched_in_the_ranges_that_are_named(folders, capsys):
     words = [f"{HERE}:Guessing", "--tiles", "5", "--steps", "100", "--trials", "2", "--out", "search"]
     assert tune.main([*words, "--ranges.scale", "[0.5, 2]"]) == 0
-    _, _, steps, scale = capsys.readouterr().out.splitlines()
-    assert steps == "steps = 100"
-    assert 0.5 <= float(scale.removeprefix("scale = ")) <= 2
+    comment, command = capsys.readouterr().out.splitlines()
+    words_of_command = shlex.split(command)
+    assert words_of_command[:3] == ["python", "-m", "training.train"]
+    assert 0.5 <= float(words_of_command[words_of_command.index("--settings.scale") + 1]) <= 2
+    assert train.main([*words_of_command[3:-2], "--seeds", "5", "--measurements", "1"]) == 0
+    [folder] = folders.iterdir()
+    assert comment == f"# regret {Run(folder).result()['greedy']['regret']:.4g} with seed 5"
+    capsys.readouterr()
     assert tune.main([*words, "--ranges.scal", "[0.5, 2]"]) == 2
     assert tune.main([*words, "--ranges.scale", "2"]) == 2
     assert tune.main(["sb3-ppo", *words[1:], "--ranges.n-steps", "[101, 102]"]) == 2
@@ -423,3 +429,25 @@ def test_a_search_says_how_trials_failed(folders, capsys):
     )
     assert tune.main([f"{HERE}:FailingOnKeys", *words, "--ranges.limit", "[1e-3, 1e-2]", "--out", "keys"]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"training.tune: KeyError: 'three' (test_custom.py:{LINE})"
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "message"),
+    [
+        (
+            tune,
+            [f"{HERE}:make_nothing", "--ranges.rate", "[1, 2]"],
+            f"{HERE}:make_nothing has no settings, so no 'rate'",
+        ),
+        (train, [f"{HERE}:make_nothing", "--settings.rate", "1"], f"{HERE}:make_nothing has no settings, so no 'rate'"),
+        (
+            tune,
+            [f"{HERE}:Guessing"],
+            f"agents/search.toml has no ranges for {HERE}:Guessing: "
+            "name them, such as --ranges.learning-rate [1e-4,1e-2]",
+        ),
+    ],
+)
+def test_settings_that_an_agent_does_not_have_are_refused(command, words, message, folders, capsys):
+    assert command.main([*words, "--out", "out"]) == 2
+    assert capsys.readouterr().err == f"{command.__name__}: {message}\n"
