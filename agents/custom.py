@@ -260,8 +260,11 @@ class CustomLearner(AgentLearner):
     @classmethod
     def setting_names(cls, given: Iterable[str] = ()) -> list[str]:
         """Return the names of the arguments of `maker`; if it takes any keyword, also those `given`."""
-        _, *names = arguments_of(cls.maker)
-        takes_any = any(each.kind == Parameter.VAR_KEYWORD for each in signature(cls.maker).parameters.values())
+        parameters = signature(cls.maker).parameters.values()
+        if not parameters:
+            raise ValueError(f"{cls.__name__} has no argument for the environment")
+        names = [*arguments_of(cls.maker)][1:]
+        takes_any = any(each.kind == Parameter.VAR_KEYWORD for each in parameters)
         return [name for name in [*names, *(given if takes_any else ())] if name not in ("seed", "device")]
 
     def make_agent(self, envs: Any, seed: int, device: str) -> Any:

@@ -50,5 +50,5 @@ def learner_named(name: str) -> type[Learner]:
         if not callable(maker):
             raise ValueError(f"{name} must be a function or a class of an environment, not a {type(maker).__name__}")
         return type(name, (CustomLearner,), {"maker": staticmethod(maker)})
-    check_choice("algorithm", name, [*LEARNERS, "MODULE:NAME"])
+    check_choice("algorithm", name, ["MODULE:NAME", *LEARNERS])
     return LEARNERS[name]

@@ -16,6 +16,7 @@ from stb_gym.cli import convert_exactly, flag_of_rule, modules_to_import
 from stb_gym.console import reader_may_leave, refuse, say
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.games import rules_of
+from stb_gym.messages import quoted
 
 Algorithm = Annotated[
     str,
@@ -61,10 +62,16 @@ def run_command(
 
 
 def parsed(value: str) -> Any:
-    """Return the number or boolean that a word of the command line means, or the word."""
+    """Return what a word of the command line means as JSON, or the word.
+
+    Raises:
+        ValueError: if the word begins as a list, an object or a string of JSON does, and is none.
+    """
     try:
         return json.loads(value)
     except ValueError:
+        if value.startswith(("[", "{", '"')):
+            raise ValueError(f"{quoted(value)} is no JSON") from None
         return value
 
 

@@ -129,6 +129,8 @@ class Run:
     def __init__(self, folder: str | Path):
         self.folder = Path(folder)
         refuse_earlier_version(self.folder)
+        if not (self.folder / "config.json").exists() and [*self.folder.glob("*/config.json")]:
+            raise ValueError(f"{folder} is not a run, but holds runs: name {folder}/* or one of them")
         with reading(self.folder / "config.json") as path:
             entries = read_json(path)
             self.config = Config.from_json({name: entries[name] for name in entries if name != "format"})

@@ -218,4 +218,6 @@ def imported(name: str, option: str) -> Any:
     try:
         return resolve_name(name if ":" in name else f"{name}:")  # with a colon, it reports what a module raises
     except (Exception, SystemExit) as error:  # the module may do anything
-        raise ValueError(f"{option} {name}: {type(error).__name__}: {error}") from error
+        is_file = isinstance(error, ModuleNotFoundError) and name.partition(":")[0].endswith(".py")
+        hint = "; name the module without .py" if is_file else ""
+        raise ValueError(f"{option} {name}: {type(error).__name__}: {error}{hint}") from error

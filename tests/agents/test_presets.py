@@ -61,7 +61,10 @@ def test_a_configuration_follows_the_preset_of_its_task(tables):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("q-lerning", ENV, {}), r"unknown algorithm 'q-lerning': allowed are ppo, .*; did you mean q-learning\?"),
+        (
+            ("q-lerning", ENV, {}),
+            r"unknown algorithm 'q-lerning': allowed are MODULE:NAME, ppo, .*; did you mean q-learning\?",
+        ),
         (("q-learning", "os:path", {}), "unknown environment 'os:path': allowed are stb_gym/ShutTheBox-v0"),
         (("q-learning", ENV, {"tiles": 99}), "tiles must be an integer from 1 to 28, not 99"),
         (("q-learning", ENV, {"render_mode": "x"}), "unknown rule 'render_mode': allowed are tiles"),

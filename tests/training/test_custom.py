@@ -7,6 +7,7 @@ import pickle
 import re
 import shlex
 import sys
+from shutil import copytree
 
 import numpy as np
 import pytest
@@ -99,6 +100,10 @@ def make_model(env, seed, **settings):
 
 
 def make_nothing(env):
+    return "nothing"
+
+
+def make_without_environment():
     return "nothing"
 
 
@@ -451,3 +456,29 @@ def test_a_search_says_how_trials_failed(folders, capsys):
 def test_settings_that_an_agent_does_not_have_are_refused(command, words, message, folders, capsys):
     assert command.main([*words, "--out", "out"]) == 2
     assert capsys.readouterr().err == f"{command.__name__}: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("command", "words", "message"),
+    [
+        (train, ["my_ppo"], "training.train: unknown algorithm 'my_ppo': allowed are MODULE:NAME, ppo, "),
+        (
+            train,
+            [f"{HERE}.py:Guessing"],
+            f"training.train: --import {HERE}.py: ModuleNotFoundError: No module named '{HERE}.py'; '{HERE}' is not a "
+            "package; name the module without .py\n",
+        ),
+        (
+            train,
+            [f"{HERE}:make_without_environment"],
+            f"training.train: {HERE}:make_without_environment has no argument for the environment\n",
+        ),
+        (train, ["sb3-ppo", "--settings.net-arch", "[64,"], "training.train: '[64,' is no JSON\n"),
+        (compare, ["all"], "training.compare: all is not a run, but holds runs: name all/* or one of them\n"),
+        (evaluate, ["all"], "training.evaluate: all is not a run, but holds runs: name all/* or one of them\n"),
+    ],
+)
+def test_an_error_says_what_to_write_instead(command, words, message, finished, folders, capsys):
+    copytree(finished, folders.parent / "all" / "run")
+    assert command.main(words) == 2
+    assert capsys.readouterr().err.startswith(message)

@@ -251,3 +251,9 @@ def test_learners_of_this_repository_stay_within_the_budget(algorithm):
         policy = train(SMALL, track, algorithm, "points", "200k", 0)
     tables = compile_game(SMALL["points"].game)
     assert policy.shape == (tables.num_states,)
+
+
+@pytest.mark.parametrize("seeds", ["0", "-1"])
+def test_an_entry_has_a_seed_or_more(run, seeds, capsys):
+    assert run("make_lowest", "--seeds", seeds) == 2
+    assert capsys.readouterr().err == f"training.suite: seeds must be an integer from 1 to 1000, not {seeds}\n"

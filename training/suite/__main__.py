@@ -6,7 +6,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from stb_gym.checks import check_choice
+from stb_gym.checks import check_choice, check_integer
 from stb_gym.console import say
 from training.commands import run_command
 from training.suite import entries
@@ -56,6 +56,7 @@ def suite(
     for budget in chosen:
         check_choice("budget", budget, list(BUDGETS))
     entry = out / edition / track / agent.replace(":", ".")
+    check_integer("seeds", seeds, 1, 1000)
     sweep(agent, tasks, track, entry, chosen, seeds, workers, ray)
     rows = entries.grade(entry, tasks)
     rows = rows[rows["budget"].isin(chosen) & (rows["seed"] < seeds)]

@@ -76,7 +76,7 @@ def maker_of(agent: str) -> Callable[..., Any]:
     if ":" in agent:
         allow(agent.partition(":")[0])
         return partial(made, agent, named(agent))
-    check_choice("agent", agent, [*TRACKS_OF_LEARNERS, "MODULE:NAME"])
+    check_choice("agent", agent, ["MODULE:NAME", *TRACKS_OF_LEARNERS])
     return partial(RepositoryAgent, agent)
 
 
