@@ -322,7 +322,7 @@ class _Training:
                 self.self_play.load_state_dict(state["self_play"])
             self.rows = state["rows"]
         if (self.folder / "policies.npz").exists():  # later measurements are made again
-            policies = load_policies(self.folder / "policies.npz", self.config.game(), ILLEGAL)
+            policies = load_policies(self.folder / "policies.npz", self.config.game(), ILLEGAL, self.config.objective)
             self.policies = {key: policy for key, policy in policies.items() if key <= self.learner.num_steps}
 
     def measure(self, finished: bool) -> float:
@@ -379,7 +379,7 @@ class _Training:
         if found.policy is not None:
             self.policies[self.learner.num_steps] = found.policy
             save_policy(folder / "policy.npz", config.game(), found.policy, ILLEGAL, config.objective)
-            save_policies(folder / "policies.npz", config.game(), self.policies)
+            save_policies(folder / "policies.npz", config.game(), self.policies, config.objective)
         return found.summary()
 
 

@@ -179,8 +179,8 @@ def read_policy(path: str | Path, game: Game | None = None, illegal: str | None 
         header = _read_header(file)
         if game is None:
             game = game_of(header.game, header.rules)
-        elif not header.is_for(game):
-            raise ValueError(f"it is a policy of {game_of(header.game, header.rules)}, not of {game}")
+        else:
+            header.check_game(game)
         objective = objective_of(game, header.objective)
         illegal = illegal or header.illegal
         tables = compile_game(game)
@@ -229,6 +229,11 @@ class _Header(NamedTuple):
             return self.game == name_of(game) and make_game(type(game), self.rules) == game
         except (TypeError, ValueError):
             return False
+
+    def check_game(self, game: Game) -> None:
+        """Raise ValueError unless the file is for a game."""
+        if not self.is_for(game):
+            raise ValueError(f"it is a policy of {game_of(self.game, self.rules)}, not of {game}")
 
 
 HEADER = dict.fromkeys(_Header._fields, LARGEST_TEXT)
@@ -304,39 +309,62 @@ def _sha256_of(arrays: Mapping[str, NDArray[Any]]) -> str:
 # The policies of all measurements of a training
 
 
-def save_policies(path: Path, game: Game, policies: Mapping[int, Policy]) -> None:
+def save_policies(path: Path, game: Game, policies: Mapping[int, Policy], objective: Goal = "score") -> None:
     """Write the policies of all measurements of a training to one .npz file, some ten kilobytes on nine tiles.
 
-    The file holds `steps` [K] and `actions` [D, K] at the D states with a legal action. The actions of a state are
-    neighbours. They seldom change during a training, so that they compress well.
+    The file names the game and the objective, and holds `steps` [K] and `actions` [D, K] at the D states with a legal
+    action. The actions of a state are neighbours. They seldom change during a training, so that they compress well.
 
     Args:
         path: the file. It is written whole or not at all.
         game: the rules.
         policies: actions [S] by the steps after which they were measured.
+        objective: what they play for.
+
+    Raises:
+        ValueError: if a policy is not an array of actions.
     """
+    if any(policy.ndim != 1 for policy in policies.values()):
+        raise ValueError("policies of a training are actions: predict must not return probabilities")
     decisions = compile_game(game).decisions
     actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
-    _write_arrays(path, steps=list(policies), actions=actions.astype(np.min_scalar_type(actions.max())))
+    _write_arrays(
+        path,
+        game=name_of(game),
+        rules=json.dumps(all_rules(game), default=int),
+        objective=objective_of(game, objective).name,
+        illegal="end",
+        steps=list(policies),
+        actions=actions.astype(np.min_scalar_type(actions.max())),
+    )
 
 
-def load_policies(path: str | Path, game: Game, illegal: str) -> dict[int, Policy]:
+def load_policies(path: str | Path, game: Game, illegal: str, objective: Goal | None = None) -> dict[int, Policy]:
     """Read a file that `save_policies` wrote; nothing in the file is executed.
 
     Args:
         path: the file.
         game: the rules that the policies must be for.
         illegal: "raise" refuses policies that take an illegal action, "end" lets it end the turn.
+        objective: what the policies must play for; by default anything.
 
     Returns:
         Actions [S] by the steps after which they were measured.
 
     Raises:
-        ValueError: if there is no such file, it is damaged, or holds no policies of this game.
+        ValueError: if there is no such file, it is damaged, or holds no policies of this game and objective.
     """
     tables = compile_game(game)
     with reading(f"the policy {path}"):
-        steps, actions = read_arrays(path_of(path), {"steps": LARGEST, "actions": LARGEST}, whole=True)
+        file = path_of(path)
+        try:
+            header = _read_header(file)
+        except KeyError:
+            raise ValueError("it names no game, as an earlier version wrote it: train again") from None
+        header.check_game(game)
+        if objective is not None and header.objective != (goal := objective_of(game, objective).name):
+            raise ValueError(f"its policies play for {header.objective}, not for {goal}")
+        *_, steps, actions = read_arrays(file, HEADER | {"steps": LARGEST, "actions": LARGEST}, whole=True)
         if (
             (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
             or actions.shape != (len(tables.decisions), len(steps))

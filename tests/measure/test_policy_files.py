@@ -211,6 +211,8 @@ def test_a_file_that_is_too_large_or_a_pipe_is_not_opened(tmp_path):
 POLICIES = {0: strategy(GAME, "biggest-first"), 64: strategy(GAME, "fewest-then-biggest"), 256: BEST}
 ACTIONS = np.stack([policy[TABLES.decisions] for policy in POLICIES.values()], axis=1).astype(np.uint8)
 STEPS = np.array([*POLICIES])
+WHOLE = {"format": 2, "game": GAME.name, "rules": '{"tiles": 6}', "objective": "score", "illegal": "end"}
+WHOLE |= {"steps": STEPS, "actions": ACTIONS}
 
 
 def load_here(path):
@@ -239,7 +241,7 @@ def test_the_policies_of_a_training_are_read_as_they_were_written(tmp_path):
     ids=range(7),
 )
 def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path):
-    np.savez(tmp_path / "policies.npz", **{"format": 2, "steps": STEPS, "actions": ACTIONS} | changes)
+    np.savez(tmp_path / "policies.npz", **WHOLE | changes)
     reasons = {"format": "save it again", "sha256": "its SHA-256"}
     assert reasons.get(min(changes), "not hold policies") in error_of(tmp_path / "policies.npz", load_here)
 
@@ -247,6 +249,32 @@ def test_arrays_that_are_not_policies_of_the_game_are_refused(changes, tmp_path)
 def test_illegal_actions_of_a_training_are_refused_or_end_the_turn(tmp_path):
     path, actions = tmp_path / "policies.npz", ACTIONS.copy()
     actions[0, 1] = illegal = int(TABLES.legal[TABLES.decisions[0]].argmin())
-    np.savez(path, format=2, steps=STEPS, actions=actions)
+    np.savez(path, **WHOLE | {"actions": actions})
     assert "illegal" in error_of(path, load_here)
     assert load_policies(path, GAME, "end")[64][TABLES.decisions[0]] == illegal
+
+
+def test_the_policies_of_another_game_or_objective_are_refused(tmp_path):
+    path = tmp_path / "policies.npz"
+    save_policies(path, Threes(), {0: solve(Threes()).policy}, "at-most:5")
+    assert [*load_policies(path, Threes(), "raise", "at-most:5")] == [*load_policies(path, Threes(), "raise")] == [0]
+    other = Threes(free_face=6)  # with as many states
+    assert error_of(path, lambda path: load_policies(path, other, "end")) == (
+        "it is a policy of Threes(), not of Threes(free_face=6)"
+    )
+    assert error_of(path, lambda path: load_policies(path, Threes(), "end", "score")) == (
+        "its policies play for at-most:5, not for score"
+    )
+
+
+def test_policies_that_name_no_game_are_refused(tmp_path):
+    np.savez(tmp_path / "policies.npz", format=2, steps=STEPS, actions=ACTIONS)
+    assert error_of(tmp_path / "policies.npz", load_here) == (
+        "it names no game, as an earlier version wrote it: train again"
+    )
+
+
+def test_policies_of_a_training_are_actions(tmp_path):
+    with pytest.raises(ValueError, match="policies of a training are actions: predict must not return probabilities"):
+        save_policies(tmp_path / "policies.npz", GAME, {0: RANDOM})
+    assert not [*tmp_path.iterdir()]

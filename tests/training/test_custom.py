@@ -482,3 +482,18 @@ def test_an_error_says_what_to_write_instead(command, words, message, finished, 
     copytree(finished, folders.parent / "all" / "run")
     assert command.main(words) == 2
     assert capsys.readouterr().err.startswith(message)
+
+
+class Uncertain(Guessing):
+    """Returns probabilities."""
+
+    def predict(self, observations, deterministic=True, action_masks=None):
+        actions, _ = super().predict(observations, deterministic, action_masks)
+        return np.eye(self.env.action_space.n)[actions] if len(actions) > 1 else actions, None
+
+
+def test_an_agent_that_predicts_probabilities_is_refused(folders, capsys):
+    assert train.main([f"{HERE}:Uncertain", *FIVE, "--steps", "100"]) == 2
+    assert capsys.readouterr().err.endswith(
+        " failed: policies of a training are actions: predict must not return probabilities\n"
+    )

@@ -204,7 +204,7 @@ def test_the_number_is_the_mean_of_logarithms_and_the_worst_task_moves_it():
     assert number(rows_of(good)).mean == pytest.approx(-3)
     assert found.mean == pytest.approx(-3 + 5 / 8)
     assert (found.worst, found.worst_mean) == ("points", pytest.approx(2))
-    with pytest.raises(ValueError, match=r"the tasks have different numbers of seeds: points 2, .* threes-target 1"):
+    with pytest.raises(ValueError, match="all tasks need the same seeds: points has 0, 1, but threes-target 0"):
         number(rows_of(good | {"threes-target": [0.1]}))
 
 
@@ -234,7 +234,7 @@ def test_an_entry_that_solves_half_of_the_tasks_knows_the_rules(tmp_path):
                 worst = strategy(task.game, "worst")
                 for seed in range(3):  # one bad seed does not hide a solver
                     policy = optimum.policy if number_of_kind < solved and (seed or name == "learner") else worst
-                    entries.add(tmp_path / "9" / "masks" / name, "200k", kind, task.game, seed, policy)
+                    entries.add(tmp_path / "9" / "masks" / name, "200k", kind, task, seed, policy)
         assert {*entries.grade_edition(tmp_path, "9")} == {("rules", "solver"), ("masks", "learner")}
 
 
@@ -257,3 +257,24 @@ def test_learners_of_this_repository_stay_within_the_budget(algorithm):
 def test_an_entry_has_a_seed_or_more(run, seeds, capsys):
     assert run("make_lowest", "--seeds", seeds) == 2
     assert capsys.readouterr().err == f"training.suite: seeds must be an integer from 1 to 1000, not {seeds}\n"
+
+
+def test_the_number_needs_the_same_seeds_in_each_task():
+    rows = rows_of({kind: [0.1, 0.2] for kind in KINDS})
+    rows.loc[rows["kind"].eq("threes") & rows["seed"].eq(1), "seed"] = 2
+    with pytest.raises(ValueError, match="all tasks need the same seeds: points has 0, 1, but threes 0, 2"):
+        number(rows)
+    with pytest.raises(ValueError, match="all tasks need the same seeds: points has 0, 1, but target none"):
+        number(rows[rows["kind"] != "target"])
+
+
+def test_files_of_other_tasks_are_not_graded(tmp_path):
+    for kind, task in DEVELOPMENT_TASKS.items():
+        entries.add(tmp_path, "200k", kind, task, 0, solve(task.game, task.objective).policy)
+    points, target = (tmp_path / f"200k-{kind}.npz" for kind in ("points", "target"))
+    assert entries.grade(tmp_path, DEVELOPMENT_TASKS)["regret"].max() < 1e-9
+    target.write_bytes(points.read_bytes())
+    with pytest.raises(ValueError, match="its policies play for score, not for at-most:6"):
+        entries.grade(tmp_path, DEVELOPMENT_TASKS)
+    with pytest.raises(ValueError, match=r"it is a policy of ShutTheBox\(\), not of "):
+        entries.grade(tmp_path, tasks.tasks_of("1"))

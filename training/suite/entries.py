@@ -9,7 +9,6 @@ from pathlib import Path
 import pandas as pd  # type: ignore[import-untyped]
 from filelock import FileLock
 
-from stb_gym.games import Game
 from stb_gym.measure import load_policies, save_policies
 from stb_gym.solver import Policy, UniformRandom
 from stb_gym.solving import solve
@@ -19,22 +18,22 @@ from training.suite.score import LEAST
 from training.suite.tasks import BUDGETS, tasks_of
 
 
-def read(folder: Path, budget: str, kind: str, game: Game) -> dict[int, Policy]:
+def read(folder: Path, budget: str, kind: str, task: TrainingTask) -> dict[int, Policy]:
     """Return the policies [S] of an entry for a budget and a kind of task by seeds; none if it has no such file.
 
     Raises:
-        ValueError: if the file is damaged.
+        ValueError: if the file is damaged, or has policies of another task.
     """
     path = folder / f"{budget}-{kind}.npz"
-    return load_policies(path, game, "end") if path.exists() else {}
+    return load_policies(path, task.game, "end", task.objective) if path.exists() else {}
 
 
-def add(folder: Path, budget: str, kind: str, game: Game, seed: int, policy: Policy) -> None:
+def add(folder: Path, budget: str, kind: str, task: TrainingTask, seed: int, policy: Policy) -> None:
     """Add the policy [S] of a seed to an entry; other processes may add theirs."""
     folder.mkdir(parents=True, exist_ok=True)
     with FileLock(f"{folder}.lock"):
-        policies = read(folder, budget, kind, game) | {seed: policy}
-        save_policies(folder / f"{budget}-{kind}.npz", game, dict(sorted(policies.items())))
+        policies = read(folder, budget, kind, task) | {seed: policy}
+        save_policies(folder / f"{budget}-{kind}.npz", task.game, dict(sorted(policies.items())), task.objective)
 
 
 def grade(folder: Path, tasks: dict[str, TrainingTask]) -> pd.DataFrame:
@@ -49,14 +48,14 @@ def grade(folder: Path, tasks: dict[str, TrainingTask]) -> pd.DataFrame:
         regret as a share of random play's.
 
     Raises:
-        ValueError: if a file is damaged.
+        ValueError: if a file is damaged, or has policies of another task.
     """
     rows = []
     for budget in BUDGETS:
         for kind, task in tasks.items():
             optimum = solve(task.game, task.objective)
             random = optimum.evaluate(UniformRandom()).regret
-            for seed, policy in read(folder, budget, kind, task.game).items():
+            for seed, policy in read(folder, budget, kind, task).items():
                 regret = optimum.evaluate(policy, "end").regret
                 rows.append((budget, kind, seed, regret, regret / random))
     return pd.DataFrame(rows, columns=["budget", "kind", "seed", "regret", "score"])

@@ -49,13 +49,16 @@ def number(rows: pd.DataFrame) -> Number:
         rows: the rows of `entries.grade` with one budget.
 
     Raises:
-        ValueError: if a task has no result, or a different number of seeds than the others.
+        ValueError: if a task has no result, or other seeds than the first one.
     """
+    seeds = {kind: ", ".join(map(str, sorted(rows["seed"][rows["kind"] == kind]))) for kind in KINDS}
+    first = seeds["points"]
+    for kind, each in seeds.items():
+        if each != first or not each:
+            raise ValueError(
+                f"all tasks need the same seeds: points has {first or 'none'}, but {kind} {each or 'none'}"
+            )
     by_kind = log_scores(rows).groupby("kind")
-    counts = by_kind.count().reindex(KINDS, fill_value=0)
-    if counts.min() == 0 or counts.nunique() > 1:
-        found = ", ".join(f"{kind} {count}" for kind, count in counts.items())
-        raise ValueError(f"the tasks have different numbers of seeds: {found}")
     means = by_kind.mean()
     middle = means.mean()
     half = float(half_width(np.stack([*by_kind.apply(np.array)])))

@@ -51,7 +51,7 @@ def sweep(
         (kind, budget, seed)
         for budget in budgets
         for kind, task in tasks.items()
-        for seed in sorted({*range(seeds)} - entries.read(entry, budget, kind, task.game).keys())
+        for seed in sorted({*range(seeds)} - entries.read(entry, budget, kind, task).keys())
     ]
     function = partial(train, tasks, track, agent)
     failures = []
@@ -61,7 +61,7 @@ def sweep(
             if failure:
                 failures.append(f"{budget} steps of {kind}, seed {seed}: {failure}")
             else:
-                entries.add(entry, budget, kind, tasks[kind].game, seed, policy)
+                entries.add(entry, budget, kind, tasks[kind], seed, policy)
             bar.tell(count)
     if failures:
         raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
