@@ -3,6 +3,10 @@
 An agent of other code is the learner with the name MODULE:NAME, see `agents.custom`.
 """
 
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
 from agents.afterstates import Afterstates
 from agents.certainty_equivalence import CertaintyEquivalence
 from agents.common import Learner
@@ -36,6 +40,13 @@ def is_custom(name: str) -> bool:
     return ":" in name
 
 
+def check_agent(kind: str, name: Any, allowed: Iterable[str]) -> None:
+    """Raise a ValueError unless a name is allowed. For a module of this folder, say how to name the agent in it."""
+    if name not in [*allowed] and Path(f"{name}.py").exists():
+        raise ValueError(f"{name} is a module: name the agent in it, such as {name}:Agent")
+    check_choice(kind, name, ["MODULE:NAME", *allowed])
+
+
 def learner_named(name: str) -> type[Learner]:
     """Return the class of a learner.
 
@@ -50,5 +61,5 @@ def learner_named(name: str) -> type[Learner]:
         if not callable(maker):
             raise ValueError(f"{name} must be a function or a class of an environment, not a {type(maker).__name__}")
         return type(name, (CustomLearner,), {"maker": staticmethod(maker)})
-    check_choice("algorithm", name, ["MODULE:NAME", *LEARNERS])
+    check_agent("algorithm", name, LEARNERS)
     return LEARNERS[name]

@@ -358,7 +358,7 @@ class _Training:
         self.rows.append(row | {f"train/{name}": value for name, value in self.learner.figures.items()})
         curve = pd.DataFrame(self.rows).to_csv(index=False, lineterminator="\n")
         updated = any(name.startswith("train/") for row in self.rows for name in row)
-        result["updated"] = updated or not self.learner.reports_updates
+        result["updated"] = updated or (not self.learner.reports_updates and steps > 0)
         result["sha256_of"] = {
             "curve.csv": write_text(self.folder / "curve.csv", curve),
             "weights.pt": write_bytes(self.folder / "weights.pt", _content_of(weights)),

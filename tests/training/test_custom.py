@@ -7,6 +7,8 @@ import pickle
 import re
 import shlex
 import sys
+from functools import partial
+from pathlib import Path
 from shutil import copytree
 
 import numpy as np
@@ -23,10 +25,12 @@ from stb_gym.games import make_game
 from tests.training.conftest import ENV
 from tests.training.test_run import files, interrupt
 from training import compare, evaluate, train, tune
+from training.commands import run_command
 from training.results import read_run
 from training.run import Run
 from training.run import train as train_run
 from training.study import in_parallel
+from training.suite.__main__ import suite
 
 HERE = "tests.training.test_custom"
 FIVE = ["--tiles", "5", "--measurements", "4"]
@@ -361,7 +365,7 @@ def test_an_agent_that_makes_no_step_is_refused(name, folders, capsys):
     *_, line = capsys.readouterr().err.splitlines()
     assert "failed: the agent made none of 100 steps in the environment that it was given" in line
     [folder] = folders.iterdir()
-    assert Run(folder).result()["finished"] is False
+    assert [Run(folder).result()[name] for name in ("finished", "updated")] == [False, False]
 
 
 class Failing(Guessing):
@@ -461,7 +465,13 @@ def test_settings_that_an_agent_does_not_have_are_refused(command, words, messag
 @pytest.mark.parametrize(
     ("command", "words", "message"),
     [
-        (train, ["my_ppo"], "training.train: unknown algorithm 'my_ppo': allowed are MODULE:NAME, ppo, "),
+        (train, ["ppa"], "training.train: unknown algorithm 'ppa': allowed are MODULE:NAME, ppo, "),
+        (train, ["my_ppo"], "training.train: my_ppo is a module: name the agent in it, such as my_ppo:Agent\n"),
+        (
+            partial(run_command, "training.suite", suite),
+            ["my_ppo"],
+            "training.suite: my_ppo is a module: name the agent in",
+        ),
         (
             train,
             [f"{HERE}.py:Guessing"],
@@ -480,7 +490,8 @@ def test_settings_that_an_agent_does_not_have_are_refused(command, words, messag
 )
 def test_an_error_says_what_to_write_instead(command, words, message, finished, folders, capsys):
     copytree(finished, folders.parent / "all" / "run")
-    assert command.main(words) == 2
+    Path("my_ppo.py").touch()
+    assert getattr(command, "main", command)(words) == 2
     assert capsys.readouterr().err.startswith(message)
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from agents.custom import allow, made, named
+from agents.registry import check_agent
 from stb_gym import RegretMeter
-from stb_gym.checks import check_choice
 from stb_gym.solver import Policy
 from stb_gym.tracking import ProgressBar
 from training.results import TrainingTask
@@ -76,7 +76,7 @@ def maker_of(agent: str) -> Callable[..., Any]:
     if ":" in agent:
         allow(agent.partition(":")[0])
         return partial(made, agent, named(agent))
-    check_choice("agent", agent, ["MODULE:NAME", *TRACKS_OF_LEARNERS])
+    check_agent("agent", agent, TRACKS_OF_LEARNERS)
     return partial(RepositoryAgent, agent)
 
 
