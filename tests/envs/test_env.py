@@ -9,7 +9,7 @@ from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
 from stb_gym.games import throw_faces
 from stb_gym.solver import compile_game, objective_of
 from tests import every
-from tests.twins import MostThrees
+from tests.twins import MostThrees, squares
 
 BOX, THREES = "stb_gym/ShutTheBox-v0", "stb_gym/Threes-v0"
 VARIANTS = [
@@ -19,10 +19,6 @@ VARIANTS = [
     (THREES, {}),
     (THREES, {"dice": 3, "faces": 4, "objective": "at-most:5"}),
 ]
-
-
-def squares(points):
-    return -(points.astype(np.int64) ** 2)
 
 
 def twenty(points):

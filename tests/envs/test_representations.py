@@ -9,6 +9,7 @@ import pytest
 
 import stb_gym
 from stb_gym.envs import REPRESENTATIONS, RepresentObservation, VectorRepresentObservation
+from tests.measure.test_meter import first_legal
 
 IDS = {"stb_gym/ShutTheBox-v0": {"tiles": 4}, "stb_gym/Threes-v0": {"dice": 3}}
 ALIASING = {"without-roll", "roll-alone"}
@@ -21,10 +22,6 @@ OTHER_MODES = [("unary", "NextStep"), ("unary", "Disabled")]
 def game(request):
     """Return an id and the arguments of a small game."""
     return request.param
-
-
-def first_legal(observations, masks):
-    return masks.argmax(axis=1)
 
 
 @pytest.mark.parametrize(("representation", "mode"), [*((name, "SameStep") for name in QUICK), *OTHER_MODES])

@@ -120,10 +120,6 @@ def seeing(change):
     return lambda *given: change(Keep.observe(*given))
 
 
-def one_coin(game, afterstate, roll):
-    return {0: (1 - afterstate[0], 1)}
-
-
 ARRAY, NAN = np.array([0, 1]), float("nan")
 START, HIGH, MOVES = Keep().start(), Keep.observation_high, Keep.moves
 # By method or attribute, what people write by mistake: values of attributes, and methods.
