@@ -67,16 +67,6 @@ def test_sampled_turns_ask_each_question_once_and_cover_the_exact_regret():
     assert (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass, grade.unanswered) == (0, 0, 0, [])
 
 
-@pytest.mark.nightly
-@pytest.mark.parametrize("name", ["lowest-first", "fewest-then-biggest"])
-def test_the_interval_covers_the_exact_regret_as_often_as_it_says(name):
-    env, model = env_and_model(ShutTheBox(), name)
-    exact = evaluate(env.text.game, strategy(env.text.game, name)).regret
-    groups = sample_turns(env, model, turns=20_000).lost.reshape(100, 200)
-    error = groups.std(axis=1, ddof=1) / np.sqrt(200)
-    assert 0.87 < (abs(groups.mean(axis=1) - exact) <= 1.96 * error).mean() < 0.99
-
-
 def test_rounds_of_questions_end_with_the_sampled_regret():
     env, model = env_and_model(Threes(dice=3), "take-all")
     answers, rounds = {}, 0
