@@ -185,7 +185,6 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
         (train, ["ppo", "--workers", "0"], "workers must be an integer from 1"),
         (train, ["ppo", "--steps", "8192", "--ray", "one:1", "other:2"], "a cluster has one address, not 2"),
         (train, ["ppo", "--steps", "8192", "--device", "abacus"], "abacus"),
-        (train, ["ppo", "--import", "no_such_module"], "no_such_module"),
         (evaluate, ["nowhere"], "cannot read nowhere/config.json: "),
         (evaluate, ["RUN", "--turns", "0"], "turns must be an integer from 2"),
         (tune, ["q-learning", "--trials", "0", "--out", "x"], "trials must be an integer from 1"),
@@ -193,7 +192,6 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
         (tune, ["monte-carl", "--out", "x"], "unknown algorithm 'monte-carl'.*did you mean monte-carlo"),
         (compare, [], "name at least one run"),
         (compare, ["nothing"], "cannot read"),
-        (compare, ["."], "config.json"),
         (compare, ["RUN", "RUN"], "same configuration"),
         (compare, ["RUN", "--save", "all.csv"], r"\.csv\.gz"),
     ],
@@ -206,20 +204,6 @@ def test_errors_take_one_line(command, words, message, finished, folders, capsys
     assert line.startswith(f"{command.__name__}: ")
     assert re.search(message, line)
     assert not [*folders.parent.rglob("result.json"), *folders.parent.glob("*.csv")]
-
-
-@pytest.mark.parametrize("command", [train, evaluate, tune])
-def test_help_explains_every_flag(command, capsys):
-    assert command.main(["--help"]) == 0
-    text = capsys.readouterr().out
-    function = getattr(command, command.__name__.rpartition(".")[2])
-    flags = [
-        name.replace("_", "-")
-        for name in function.__annotations__
-        if name not in ("return", "algorithm", "run", "rules")
-    ]
-    assert all(f"--{flag}" in text for flag in flags)
-    assert "--import MODULE" in text
 
 
 def test_a_run_is_measured_again_beside_the_strategies(finished, capsys):

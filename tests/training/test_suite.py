@@ -92,7 +92,9 @@ def test_the_package_is_a_command(monkeypatch, capsys):
     monkeypatch.delitem(sys.modules, "training.suite.__main__")
     with pytest.raises(SystemExit):
         runpy.run_module("training.suite", run_name="__main__")
-    assert "--budgets" in capsys.readouterr().out
+    text = capsys.readouterr().out
+    assert "--budgets" in text
+    assert "--import MODULE" in text
 
 
 def test_entries_are_kept_and_continued(run, tmp_path):
