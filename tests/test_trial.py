@@ -18,6 +18,8 @@ from stb_gym import RecordRegret, RegretMeter, solve
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
 from tests import every
 from tests.measure.test_meter import first_legal
+from tests.measure.test_recording import MODES
+from tests.measure.test_wrapped import make, make_vec
 from tests.own_wrappers import (
     Cheat,
     Clumsy,
@@ -41,16 +43,6 @@ from tests.own_wrappers import (
     Twice,
     Unseeded,
 )
-
-ID = "stb_gym/ShutTheBox-v0"
-
-
-def make(**options):
-    return gym.make(ID, tiles=5, **options)
-
-
-def make_vec(mode="SameStep", count=3, **options):
-    return gym.make_vec(ID, count, tiles=5, autoreset_mode=mode, **options)
 
 
 def frozen_means(env):
@@ -270,10 +262,14 @@ class NegativeVec(OwnVec):
 
 
 MANY = [
-    *(partial(make_vec, mode) for mode in ("SameStep", "NextStep", "Disabled")),
-    *(partial(SyncVectorEnv, [make] * 3, autoreset_mode=mode) for mode in ("SameStep", "NextStep", "Disabled")),
+    *(partial(make_vec, autoreset_mode=mode) for mode in MODES),
+    *(partial(SyncVectorEnv, [make] * 3, autoreset_mode=mode) for mode in MODES),
 ]
-VECS = [lambda: DummyVecEnv([make] * 3), lambda: VecNormalize(DummyVecEnv([make])), lambda: TurnVecEnv(make_vec())]
+VECS = [
+    lambda: DummyVecEnv([make] * 3),
+    lambda: VecNormalize(DummyVecEnv([make])),
+    lambda: TurnVecEnv(make_vec(autoreset_mode="SameStep")),
+]
 
 
 @pytest.mark.parametrize("inside", every(4, MANY))
@@ -309,10 +305,7 @@ def negative(env):
     [
         (lambda: negative(make()), "own environment shows other observations"),
         (lambda: Negative(make()), "own environment shows other observations"),
-        (
-            lambda: TurnVecEnv(NegativeMany(make_vec())),
-            "own environment shows",
-        ),
+        (lambda: TurnVecEnv(NegativeMany(make_vec(autoreset_mode="SameStep"))), "own environment shows"),
         (lambda: wrappers.RescaleObservation(make(), -1, 1), "the agent observes numbers"),
         (lambda: wrappers.NormalizeObservation(make()), "the agent observes numbers"),
         (lambda: VecNormalize(DummyVecEnv([make])), "the agent's observations are normalised"),

@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 from stb_gym import RecordRegret, RecordVisits, VectorRecordRegret, VectorRecordVisits
 from stb_gym.measure.optimal_values import values_of
 from stb_gym.measure.tensors import map_entries
+from tests.measure.test_recording import BOX, MODES, ROUND
 
-BOX, ROUND = "stb_gym/ShutTheBox-v0", "stb_gym/ThreesRound-v0"
-MODES = ["NextStep", "SameStep", "Disabled"]
 pytestmark = pytest.mark.filterwarnings("ignore:.*precision lowered")  # by DtypeObservation
 
 
