@@ -35,18 +35,22 @@ def runs(tmp_path_factory):
     return fake_runs(tmp_path_factory.mktemp("runs"))
 
 
-@pytest.fixture(scope="module")
-def page(runs, tmp_path_factory):
-    """Return a page of curves of `runs`."""
-    path = tmp_path_factory.mktemp("page") / "page.html"
-    assert main([*map(str, runs), "--out", str(path)]) == 0
-    return path
-
-
 def curves_on(page):
     """Return the data of a page of curves."""
     [data] = re.findall(r'<script id="data" type="application/json">(.*?)</script>', page.read_text(), re.DOTALL)
     return json.loads(data)
+
+
+def curves_of(runs, folder):
+    """Write a page of the curves of runs to a folder; return its data."""
+    assert main([*map(str, runs), "--out", str(folder / "page.html")]) == 0
+    return curves_on(folder / "page.html")
+
+
+@pytest.fixture(scope="module")
+def curves(runs, tmp_path_factory):
+    """Return the curves of the task of `runs`, as on their page."""
+    return curves_of(runs, tmp_path_factory.mktemp("page"))[NAME]
 
 
 def rows_of(paths, name=NAME):
@@ -118,13 +122,12 @@ def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     assert rows["gain"].to_dict() == {"ppo": 0.125}
     assert rows["exploitability"].to_dict() == {"ppo": 0.1875}
     assert "--players 2 --opponents league" in rows.loc["ppo", "command"]
-    assert main([str(folder), "--out", str(tmp_path / "page.html")]) == 0
+    [agent] = curves_of([folder], tmp_path)[name]["agents"]
+    assert agent["median"] == [0.3, 0.2, 0.125]
     printed = capsys.readouterr().out
     assert "largest gain (expected wins)" in printed.replace("\n", " ")
     assert " 0.12" in printed
     assert re.search(r"exploitability.*\n.* 0\.19", printed, re.DOTALL)
-    [agent] = curves_on(tmp_path / "page.html")[name]["agents"]
-    assert agent["median"] == [0.3, 0.2, 0.125]
 
 
 # Names and commands
@@ -140,8 +143,7 @@ def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
         "q-learning, 7,000 steps": 6,
     }
     assert list(by_agent(read_measurements(paths[2:]))) == ["q-learning"]
-    assert main([*map(str, paths[1:]), "--out", str(tmp_path / "page.html")]) == 0
-    agents = curves_on(tmp_path / "page.html")[NAME]["agents"]
+    agents = curves_of(paths[1:], tmp_path)[NAME]["agents"]
     found = [(agent["name"], agent["budget"], agent["seeds"], agent["colour"]) for agent in agents]
     assert found == [("q-learning", 2000, 1, found[0][-1]), ("q-learning", 7000, 2, found[0][-1])]
 
@@ -151,9 +153,8 @@ def test_agents_are_grouped_by_the_steps_that_they_made(tmp_path, capsys):
     paths = [fake_run(tmp_path / name, LEARNED, name, steps, steps=8192) for name, steps in made.items()]
     names = ["q-learning", "ppo", "dqn, 262,144 of 8,192 steps", "sb3-a2c, 4,000 of 8,192 steps"]
     assert sorted(by_agent(read_measurements(paths))) == sorted(names)
-    assert main([*map(str, paths), "--out", str(tmp_path / "page.html")]) == 0
+    agents = curves_of(paths, tmp_path)[NAME]["agents"]
     assert "sb3-a2c is not finished: 4,000 of 8,190 steps" in capsys.readouterr().err
-    agents = curves_on(tmp_path / "page.html")[NAME]["agents"]
     assert {agent["name"]: agent["budget"] for agent in agents} == dict(
         zip(names, [8192, 8192, 262_144, 4000], strict=True)
     )
@@ -214,27 +215,27 @@ def test_every_task_has_its_rows_as_json(runs, tmp_path, capsys):
 # The page of curves
 
 
-def test_the_page_has_the_curves_of_all_agents_and_the_baselines(page, runs):
-    shown, rows = curves_on(page)[NAME], rows_of(runs)
+def test_the_page_has_the_curves_of_all_agents_and_the_baselines(curves, runs):
+    rows = rows_of(runs)
     measurements = by_task(read_measurements(runs))[NAME][1]
-    assert (shown["title"], shown["unit"]) == (NAME, "regret (points)")
-    for agent in shown["agents"]:
+    assert (curves["title"], curves["unit"]) == (NAME, "regret (points)")
+    for agent in curves["agents"]:
         curve = curve_over_seeds(by_agent(measurements)[agent["name"]], "regret")
         assert agent["steps"] == [0, 1000, 2000]
         assert agent["minutes"] == pytest.approx([0, 10 / 60, 20 / 60], rel=1e-3)
         for column in ("median", "low", "high"):
             assert agent[column] == pytest.approx(curve[column].tolist(), rel=1e-3)
         assert agent["command"] == rows.loc[agent["name"], "command"]
-    assert [(agent["name"], agent["budget"], agent["seeds"]) for agent in shown["agents"]] == [
+    assert [(agent["name"], agent["budget"], agent["seeds"]) for agent in curves["agents"]] == [
         ("q-learning", 2000, 2),
         ("tabular-afterstates", 2000, 1),
     ]
-    assert len({(agent["colour"], *agent["dashes"]) for agent in shown["agents"]}) == 2
-    assert shown["lines"] == rows.loc[["random", "greedy-step", "fewest-then-biggest"], "regret"].to_dict()
+    assert len({(agent["colour"], *agent["dashes"]) for agent in curves["agents"]}) == 2
+    assert curves["lines"] == rows.loc[["random", "greedy-step", "fewest-then-biggest"], "regret"].to_dict()
 
 
-def test_the_page_has_the_costliest_mistakes_of_the_first_run_of_each_agent(page):
-    first, second = (agent["mistakes"] for agent in curves_on(page)[NAME]["agents"])
+def test_the_page_has_the_costliest_mistakes_of_the_first_run_of_each_agent(curves):
+    first, second = (agent["mistakes"] for agent in curves["agents"])
     costliest = evaluate(GAME, strategy(GAME, "biggest-first")).mistakes(report.MISTAKES)
     assert [(f"{each['afterstate']}, roll {each['roll']}", each["loss"]) for each in first] == [
         (each.position, each.loss) for each in costliest
