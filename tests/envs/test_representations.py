@@ -64,18 +64,6 @@ def test_a_meter_measures_as_exactly_as_before(game, representation):
         assert stb_gym.RegretMeter(each)(first_legal).regret == expected.regret
 
 
-def test_an_agent_sees_what_is_represented(game):
-    """An agent that finds its action in the index of a position plays as that table says."""
-    identity, rules = game
-    env = RepresentObservation(gym.make(identity, **rules), "index")
-    meter = stb_gym.RegretMeter(env)
-    best = np.zeros(env.observation_space.shape[0], int)
-    tables, optimum = meter.solution.tables, meter.solution.policy
-    indices = env.observation(tables.observation[tables.decisions]).argmax(axis=1)
-    best[indices] = optimum[tables.decisions]
-    assert meter(lambda observations, masks: best[observations.argmax(axis=1)]).regret == pytest.approx(0, abs=1e-12)
-
-
 def test_the_meaning_of_each_is_as_documented():
     env = gym.make("stb_gym/Threes-v0", dice=3)
     observation, _ = env.reset(options={"points": 3, "roll": (2, 6)})

@@ -11,7 +11,13 @@ from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv
 from gymnasium.wrappers import vector
 
 from stb_gym import MaskInObservation, RegretMeter, ShutTheBox
-from stb_gym.envs import TurnEnv, TurnVectorEnv, VectorMaskInObservation
+from stb_gym.envs import (
+    RepresentObservation,
+    TurnEnv,
+    TurnVectorEnv,
+    VectorMaskInObservation,
+    VectorRepresentObservation,
+)
 from stb_gym.envs.wrappers import LAYOUTS
 from stb_gym.solver import compile_game
 from tests import every
@@ -62,6 +68,7 @@ SINGLE = {
     "own": lambda: Doubled(wrappers.NormalizeReward(make())),
     "mask of own": lambda: MaskInObservation(Doubled(make())),
     "without mask": lambda: wrappers.FilterObservation(MaskInObservation(make()), ["observation"]),
+    "represented": lambda: RepresentObservation(make(), "index"),
     "as dictionary": lambda: wrappers.TransformObservation(
         make(), lambda seen: {"seen": seen}, gym.spaces.Dict(seen=make().observation_space)
     ),
@@ -71,6 +78,7 @@ ENVIRONMENTS = {
     "plain": make_vec,
     "uint8": lambda: vector.DtypeObservation(make_vec(1, observation_dtype="uint8"), np.float64),
     "rescaled": lambda: vector.RescaleObservation(vector.DtypeObservation(make_vec(), np.float32), 0, 1),
+    "represented": lambda: VectorRepresentObservation(make_vec(), "index"),
     "one buffer": lambda: Buffered(make_vec()),
     "changed in place": lambda: vector.TransformObservation(make_vec(), lambda seen: np.multiply(seen, 2, out=seen)),
     **{f"mask for {library}": partial(VectorMaskInObservation, make_vec(), library) for library in LAYOUTS},
