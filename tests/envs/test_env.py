@@ -122,24 +122,6 @@ def test_a_reset_without_a_roll_draws_from_the_throws_with_a_legal_move():
     assert sorted(totals) == [2, 3, 3, 5, 5, 5, 5]
 
 
-@pytest.mark.parametrize(
-    ("name", "options", "described"),
-    [
-        (BOX, {"open": [1, 4, 5, 8], "roll": 9}, "open 1,4,5,8, roll 9"),
-        (BOX, {"open": {8, 1}, "roll": np.int64(9)}, "open 1,8, roll 9"),
-        (BOX, {"roll": 12}, "open 1,2,3,4,5,6,7,8,9, roll 12"),
-        (THREES, {"points": 4, "roll": [6, 3, 1]}, "4 points, 3 dice left, roll 3,1,6"),
-    ],
-)
-def test_reset_begins_where_it_is_asked_to(name, options, described):
-    env, envs = gym.make(name).unwrapped, gym.make_vec(name, 3)
-    states = [
-        env.find_states(env.reset(seed=1, options=options)[0]),
-        *envs.find_states(envs.reset(seed=1, options=options)[0]),
-    ]
-    assert {env.stepper.describe(state) for state in states} == {described}
-
-
 def test_a_step_draws_one_number_legal_or_not():
     env = gym.make(BOX).unwrapped
     for choose in (np.argmax, np.argmin):

@@ -109,14 +109,6 @@ def test_attributes_and_methods():
     vec_env.close()
 
 
-def test_the_vector_environment_may_be_wrapped():
-    envs = gym.wrappers.vector.RecordEpisodeStatistics(same_step(BOX, 3))
-    vec_env = TurnVecEnv(envs)
-    vec_env.reset()
-    assert np.array_equal(vec_env.env_method("action_masks"), envs.unwrapped.action_masks())
-    assert stb_gym.RegretMeter(vec_env).game == envs.unwrapped.game
-
-
 def test_the_masks_of_a_wrapper_are_used():
     class FirstActionOnly(gym.vector.VectorWrapper):
         def action_masks(self):
