@@ -112,17 +112,6 @@ def test_parts_are_means_over_both_orders_of_the_reference(game, illegal):
             assert found.exploration + found.sampling + found.rest == pytest.approx(regret, abs=1e-12)
 
 
-@pytest.mark.parametrize("game", [SIX, Threes(dice=3)], ids=str)
-def test_frequencies_equal_to_probabilities_cost_nothing(game):
-    """An agent that has tried little may keep its own actions, whichever part is taken first."""
-    tables, visits = compile_game(game), random_visits(game, 3)
-    throws = game.faces ** tables.dice[tables.state_origin]
-    exact = replace(visits, states=np.rint(tables.state_probability * throws).astype(int))
-    found = diagnose(RegretMeter(game), player(game, random_policy(game, 2)), exact)
-    assert (found.sampling, found.sampling_first) == (0, 0)
-    assert 0 < found.exploration == found.exploration_first < found.evaluation.regret
-
-
 def test_parts_depend_on_their_order_and_on_what_counts_as_tried():
     """Check a turn of two dice with the faces 1, worth 1 point, and 2, worth nothing, by hand.
 

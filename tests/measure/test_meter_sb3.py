@@ -128,18 +128,6 @@ def test_a_model_that_has_diverged_is_refused():
             RegretMeter(make())(agent)
 
 
-@pytest.mark.parametrize(("algorithm", "deterministic"), every(2, [(PPO, False), (DQN, True), (MaskablePPO, True)]))
-def test_sampled_turns_of_a_stock_model_estimate_its_exact_regret(algorithm, deterministic):
-    env = VecNormalize(DummyVecEnv([make]))
-    short = {} if algorithm is DQN else {"n_steps": 64, "n_epochs": 1}
-    meter, model = RegretMeter(env), model_of(algorithm, env, **short)
-    model.learn(64)
-    exact, sampled = meter(model, deterministic), meter.sample(model, 2000, 1, deterministic)
-    assert abs(sampled.regret - exact.regret) <= 4 * sampled.standard_error > 0
-    assert (sampled.illegal_mass == 0) is (algorithm is MaskablePPO)
-    assert sampled.illegal_mass == pytest.approx(exact.illegal_mass, abs=0.03)
-
-
 @pytest.mark.parametrize("deterministic", every(2, [True, False]))
 def test_a_recurrent_model_is_measured_at_play(deterministic):
     model = model_of(RecurrentPPO, make(), "MlpLstmPolicy")

@@ -8,7 +8,6 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import SyncVectorEnv
-from gymnasium.wrappers import RecordEpisodeStatistics
 from gymnasium.wrappers import vector as of_vectors
 
 from stb_gym import RecordRegret, RegretMeter, VectorRecordRegret, solve
@@ -109,7 +108,6 @@ def test_many_environments_record_the_losses_of_the_solution(mode, stepper):
 @pytest.mark.filterwarnings("ignore:.*already wrapped with a `Monitor`")
 def test_monitors_of_stable_baselines3_keep_it_and_may_write_it():
     vec_env = pytest.importorskip("stable_baselines3.common.vec_env")
-    from sb3_contrib.common.wrappers import ActionMasker
     from stable_baselines3.common.monitor import Monitor
 
     from stb_gym.sb3 import TurnVecEnv
@@ -118,16 +116,11 @@ def test_monitors_of_stable_baselines3_keep_it_and_may_write_it():
     single = [
         lambda: Monitor(RecordRegret(gym.make(BOX)), info_keywords=keywords),
         lambda: RecordRegret(Monitor(gym.make(BOX))),
-        lambda: Monitor(ActionMasker(RecordRegret(gym.make(BOX)), lambda env: env.unwrapped.action_masks())),
-        lambda: ActionMasker(
-            RecordEpisodeStatistics(RecordRegret(gym.make(BOX))), lambda env: env.unwrapped.action_masks()
-        ),
     ]
     many = TurnVecEnv(VectorRecordRegret(gym.make_vec(BOX, 4, autoreset_mode="SameStep")))
     for envs in (
         vec_env.VecNormalize(vec_env.DummyVecEnv(single)),
         vec_env.VecMonitor(vec_env.VecNormalize(many), info_keywords=keywords),
-        vec_env.VecNormalize(vec_env.VecMonitor(many, info_keywords=keywords)),
     ):
         envs.seed(1)
         envs.reset()

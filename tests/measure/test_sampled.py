@@ -75,13 +75,6 @@ def test_a_model_receives_where_turns_begin():
     assert RegretMeter(NINE).sample(Remembering(first_legal, NINE), 200).turns == 200
 
 
-def test_perfect_play_loses_nothing_and_makes_no_mistake():
-    meter = RegretMeter(NINE)
-    sampled = meter.sample(PERFECT, 3000)
-    assert (sampled.regret, sampled.standard_error, sampled.interval, sampled.mistakes()) == (0, 0, (0, 0), [])
-    assert (sampled.value, sampled.agreement_by_visits, sampled.illegal_mass) == (meter.optimum.value, 1, 0)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("agent", every(2, [uniform, biggest_first]))
 def test_mistakes_are_those_of_the_policy(agent):
