@@ -10,17 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import (
-    MaskInObservation,
-    Objective,
-    RecordRegret,
-    RegretMeter,
-    ShutTheBox,
-    Threes,
-    evaluate,
-    strategies,
-    strategy,
-)
+from stb_gym import MaskInObservation, Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategy
 from stb_gym.cli.program import main
 from stb_gym.envs import stepper_of
 from stb_gym.games import GAMES, entry_of, fits, make_game, rolls
@@ -28,7 +18,6 @@ from stb_gym.games.shut_the_box import board_of
 from stb_gym.text import TextEnv, TextGame
 from stb_gym.text.game import decision_at
 from stb_gym.words import Words
-from tests import every
 from tests.twins import MostThrees
 
 VARIANTS = {
@@ -257,10 +246,8 @@ def player(game, policy):
     tables = stb_gym.solve(game.game).tables
 
     def model(prompt):
-        question = prompt.split("\n\n")[-1]
-        for name, number in re.findall(r"(\w+) is (\d+)", prompt):
-            question = question.replace(name, number)
-        position, roll, _ = ([int(number) for number in re.findall(r"\d+", line)] for line in question.splitlines())
+        question = prompt.split("\n\n")[-1].splitlines()
+        position, roll, _ = ([int(number) for number in re.findall(r"\d+", line)] for line in question)
         if isinstance(game.game, ShutTheBox):
             progress, dice, roll = board_of(position), 2, (sum(roll),)
         else:
@@ -268,17 +255,6 @@ def player(game, policy):
         return f"Let me see.\nAnswer: {game.answer(int(policy[tables.find_state(progress, dice, tuple(roll))]))}"
 
     return model
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("rules", "seed"), every(2, [(Threes(dice=3), None), (ShutTheBox(tiles=6), 7)]), ids=str)
-def test_strategies_have_the_same_regret_in_words(rules, seed):
-    game = TextGame(rules, "shut", seed=seed)
-    for name in {*strategies(rules)} - {"random"}:
-        policy = strategy(rules, name)
-        grade = game.measure(player(game, policy))
-        assert grade.evaluation.regret == pytest.approx(evaluate(rules, policy, "shut").regret, abs=1e-12)
-        assert (grade.illegal_mass, grade.unparsable_mass, grade.missing_mass, grade.missing) == (0, 0, 0, 0)
 
 
 def test_illegal_unparsable_and_missing_answers_are_counted_apart():
