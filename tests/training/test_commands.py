@@ -110,11 +110,6 @@ def test_several_seeds_are_trained_by_two_workers(folders, capsys):
     )
     assert train.main(words) == 2
     assert "holds a run: add --resume or --overwrite" in capsys.readouterr().err
-    assert train.main(["monte-carlo", *FIVE, "--out", "alone"]) == 0
-    [alone, shared] = [
-        Run(folders.parent / out / names[0]).curve().drop(columns="seconds") for out in ("alone", "study")
-    ]
-    assert alone.equals(shared)
 
 
 @pytest.mark.nightly
