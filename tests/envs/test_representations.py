@@ -7,27 +7,22 @@ import gymnasium as gym
 import numpy as np
 import pytest
 
-import stb_gym
 from stb_gym.envs import REPRESENTATIONS, RepresentObservation, VectorRepresentObservation
-from tests.measure.test_meter import first_legal
 
-IDS = {"stb_gym/ShutTheBox-v0": {"tiles": 4}, "stb_gym/Threes-v0": {"dice": 3}}
 ALIASING = {"without-roll", "roll-alone"}
 QUICK = [name for name in REPRESENTATIONS if name != "picture"]  # which is drawn position by position
 TURNS = 12
 OTHER_MODES = [("unary", "NextStep"), ("unary", "Disabled")]
 
 
-@pytest.fixture(params=IDS.items(), ids=["box", "threes"])
-def game(request):
-    """Return an id and the arguments of a small game."""
-    return request.param
-
-
 @pytest.mark.parametrize(("representation", "mode"), [*((name, "SameStep") for name in QUICK), *OTHER_MODES])
-def test_turns_stay_the_same(game, representation, mode):
+@pytest.mark.parametrize(
+    ("identity", "rules"),
+    [("stb_gym/ShutTheBox-v0", {"tiles": 4}), ("stb_gym/Threes-v0", {"dice": 3})],
+    ids=["box", "threes"],
+)
+def test_turns_stay_the_same(identity, rules, representation, mode):
     """Each observation, those of ends included, is what the position has in an environment of its own."""
-    identity, rules = game
     envs, plain = (gym.make_vec(identity, TURNS, autoreset_mode=mode, **rules) for _ in range(2))
     envs = VectorRepresentObservation(envs, representation)
     env = RepresentObservation(gym.make(identity, **rules), representation)
@@ -52,16 +47,6 @@ def test_turns_stay_the_same(game, representation, mode):
         if mode == "Disabled" and (over := transition[1]).any():
             (shown, _), (expected, infos) = (each.reset(options={"reset_mask": over}) for each in (envs, plain))
     assert (len({code.tobytes() for code in codes.values()}) == len(codes)) == (representation not in ALIASING)
-
-
-@pytest.mark.parametrize("representation", QUICK)
-def test_a_meter_measures_as_exactly_as_before(game, representation):
-    identity, rules = game
-    expected = stb_gym.RegretMeter(gym.make(identity, **rules))(first_legal)
-    env = RepresentObservation(gym.make(identity, **rules), representation)
-    envs = VectorRepresentObservation(gym.make_vec(identity, TURNS, **rules), representation)
-    for each in (env, envs, stb_gym.VectorRecordVisits(envs)):
-        assert stb_gym.RegretMeter(each)(first_legal).regret == expected.regret
 
 
 def test_the_meaning_of_each_is_as_documented():

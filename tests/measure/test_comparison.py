@@ -40,15 +40,6 @@ def test_each_exception_is_the_costliest_mistake_that_is_left(solved):
     assert (card.policy == policy).all()
 
 
-def test_a_pocket_card_ends_when_no_mistake_is_left(solved):
-    game = Threes(dice=2)
-    best = solved(game)
-    assert pocket_card(best, best.policy, 5)[:2] == ([], [0])
-    card = pocket_card(best, strategy(game, "take-all"), 1000)
-    assert card.regrets[-1] == pytest.approx(0, abs=1e-12)
-    assert len(card.exceptions) < 50
-
-
 def test_mistakes_as_rows(snapshot):
     game = ShutTheBox(tiles=6)
     legal = compile_game(game).legal

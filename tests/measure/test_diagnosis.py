@@ -112,31 +112,6 @@ def test_parts_are_means_over_both_orders_of_the_reference(game, illegal):
             assert found.exploration + found.sampling + found.rest == pytest.approx(regret, abs=1e-12)
 
 
-def test_parts_depend_on_their_order_and_on_what_counts_as_tried():
-    """Check a turn of two dice with the faces 1, worth 1 point, and 2, worth nothing, by hand.
-
-    The agent keeps both dice. It loses 1/4 point at the roll 2, 1 and 1/8 at 1, 1, where perfect play keeps one. It has
-    kept one die five times at 1, 1, and seen only ones after keeping a 2. So at 2, 1 it has not tried the right action,
-    and by its frequencies both actions are as good: each alone suffices to lose 1/4.
-    """
-    game = Threes(dice=2, faces=2, free_face=2)
-    tables = compile_game(game)
-    pairs, states = np.zeros(len(tables.pair_state), int), np.zeros(tables.num_states, int)
-    pairs[tables.pairs_of(tables.find_state(0, 2, (1, 1)))[0]] = 5
-    states[tables.find_state(0, 1, (1,))] = 4
-    all_dice = player(game, np.maximum(tables.choices - 1, 0))
-    for min_visits, exploration, first, rest in ((5, 1 / 8, 1 / 4, 1 / 8), (6, 1 / 4, 3 / 8, 0)):
-        found = diagnose(RegretMeter(game), all_dice, Visits(tables, states, pairs), min_visits=min_visits)
-        assert found.summary() == {
-            "regret": 3 / 8,
-            "exploration": exploration,
-            "sampling": 1 / 8,
-            "rest": rest,
-            "exploration_first": first,
-            "sampling_first": 1 / 4,
-        }
-
-
 # Critics
 
 

@@ -91,14 +91,6 @@ def test_mistakes_are_those_of_the_policy(agent):
         assert mistake.visits == pytest.approx(truth.visits, abs=4 * np.sqrt(truth.visits / 5000) + 1e-3)
 
 
-def test_illegal_actions_are_mistakes():
-    sampled = RegretMeter(NINE).sample(careless, 2000)
-    illegal = sum(mistake.visits for mistake in sampled.mistakes() if mistake.plays is None)
-    assert illegal == pytest.approx(sampled.illegal_mass)
-    assert illegal > 0
-    assert sampled.plays.min() == -1
-
-
 def test_the_seed_determines_the_turns():
     meter = RegretMeter(SIX)
     one, same, other = (meter.sample(uniform, 500, seed) for seed in (7, 7, 8))
