@@ -20,16 +20,15 @@ NINE = ShutTheBox()
 
 @pytest.fixture
 def written(monkeypatch):
-    """Return a function that renders an environment and returns the words in its picture."""
+    """Return a list to which pictures add their words, each with its size in pixels."""
     words, write = [], ImageDraw.ImageDraw.text
-    monkeypatch.setattr(ImageDraw.ImageDraw, "text", lambda *a, **k: words.append(a[2]) or write(*a, **k))
 
-    def read(env):
-        words.clear()
-        env.render()
-        return " | ".join(words)
+    def note(draw, place, text, fill, font, anchor):
+        words.append((text, font.size / SCALE))
+        write(draw, place, text, fill, font, anchor)
 
-    return read
+    monkeypatch.setattr(ImageDraw.ImageDraw, "text", note)
+    return words
 
 
 # Where each turn begins, and its actions: moves, or an illegal action.
@@ -48,35 +47,36 @@ TURNS = {
 
 @pytest.mark.slow
 def test_texts_and_the_words_in_pictures(written, snapshot):
+    def read(env):
+        written.clear()
+        env.render()
+        return " | ".join(text for text, _ in written)
+
     seen = {}
     for what, (game, where, moves) in TURNS.items():
         texts, pictures = (make_turn(game, render_mode=mode) for mode in ("ansi", "rgb_array"))
         for env in (texts, pictures):
             env.reset(seed=1)
             env.reset(options=where)
-        seen[what] = [[*texts.render().splitlines(), written(pictures)]]
+        seen[what] = [[*texts.render().splitlines(), read(pictures)]]
         for move in moves:
             for env in (texts, pictures):
                 env.step(game.actions.index(move))
-            seen[what].append([*texts.render().splitlines(), written(pictures)])
+            seen[what].append([*texts.render().splitlines(), read(pictures)])
     assert seen == snapshot
 
 
 @pytest.mark.parametrize("identity", ["stb_gym/ShutTheBoxRound-v0", "stb_gym/ThreesRound-v0"])
-def test_words_in_pictures_of_rounds_can_be_read(identity, monkeypatch):
-    sizes, write = {}, ImageDraw.ImageDraw.text
-    monkeypatch.setattr(
-        ImageDraw.ImageDraw, "text", lambda *a, **k: sizes.update({a[2]: a[4].size / SCALE}) or write(*a, **k)
-    )
+def test_words_in_pictures_of_rounds_can_be_read(identity, written):
     env = gym.make(identity, players=5, render_mode="rgb_array")
     env.reset(seed=0, options={"lead": 12, "holders": 2, "after": 2})
     env.render()
-    assert sizes["2 players lead with 12 points, 2 play after you"] >= 20
+    assert dict(written)["2 players lead with 12 points, 2 play after you"] >= 20
     over = False
     while not over:
         _, _, over, _, _ = env.step(int(env.get_wrapper_attr("action_masks")().argmax()))
         env.render()
-    assert min(sizes.values()) >= 15
+    assert min(size for _, size in written) >= 15
 
 
 def test_a_turn_is_drawn_with_its_own_last_move(monkeypatch):
@@ -132,16 +132,14 @@ def test_each_of_many_games_is_drawn_with_its_own_last_move(mode, monkeypatch):
     ],
     ids=str,
 )
-def test_every_picture_has_one_even_size_and_no_word_is_cut(game, monkeypatch):
-    words, (progress, dice), cut = words_of(game), game.start(), []
-    draw = ImageDraw.ImageDraw.text
-    monkeypatch.setattr(ImageDraw.ImageDraw, "text", lambda *a: cut.append("…" in a[2]) or draw(*a))
+def test_every_picture_has_one_even_size_and_no_word_is_cut(game, written):
+    words, (progress, dice) = words_of(game), game.start()
     full = words.picture(progress, dice, (game.faces,) * dice, "illegal action: the turn ends")
     assert full.shape == words.picture(0, 0, ()).shape
     assert full.shape[0] % 2 == full.shape[1] % 2 == 0  # as video files want
     assert full.shape[1] <= 900
-    assert cut
-    assert not any(cut)
+    assert written
+    assert not any("…" in text for text, _ in written)
 
 
 # The window
