@@ -109,11 +109,6 @@ def test_equal_tasks_are_merged(runs):
     assert len(frame) == 2 * len(rows)
 
 
-def test_an_unfinished_run_is_named(tmp_path, capsys):
-    assert main([str(fake_run(tmp_path / "run", ["worst"]))]) == 0
-    assert capsys.readouterr().err.endswith("run is not finished: 0 of 1,984 steps\n")
-
-
 @pytest.mark.nightly
 def test_rounds_are_compared_by_the_largest_gain(tmp_path, capsys):
     folder = fake_round(tmp_path / "round", [0.3, 0.2, 0.125])

@@ -253,14 +253,12 @@ def test_a_log_needs_its_library(folders, monkeypatch, capsys):
             [f"{HERE}:Guessing", "--settings.scal", "1"],
             "unknown setting 'scal': allowed are scale, extra, vector; did you",
         ),
-        ([f"{HERE}:Guessing", "--settings.scale", "big"], f"{HERE}:Guessing fails: "),
         ([f"{HERE}:Gessing"], f"the code {HERE}:Gessing: AttributeError"),
         (["no_such_module:Agent"], "--import no_such_module: ModuleNotFoundError"),
         ([f"{HERE}:make_nothing"], f"needs the methods learn and predict: the str of {HERE}:make_nothing has no learn"),
         ([f"{HERE}:make_failing"], f"{HERE}:make_failing fails: RuntimeError: no memory left"),
         ([f"{HERE}:FIVE"], f"{HERE}:FIVE must be a function or a class of an environment, not a list"),
         ([f"{HERE}:Guessing", "--players", "2", "--opponents", "naive"], "unknown algorithm for rounds"),
-        ([f"{HERE}:make_model", "--settings.n_stepz", "5"], "make_model fails: TypeError"),
     ],
 )
 def test_errors_take_one_line(words, message, folders, capsys):

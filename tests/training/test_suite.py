@@ -114,7 +114,6 @@ def test_entries_are_kept_and_continued(run, tmp_path):
         (["make_lowest", "--budgets", "2k"], "unknown budget '2k': allowed are 200k, 1m"),
         (["make_lowest", "--track", "mask"], "unknown track 'mask': .*; did you mean masks?"),
         (["make_lowest", "--edition", "0"], "unknown edition '0'"),
-        (["nobody"], "no attribute 'nobody'"),
         (
             ["make_failing", "--seeds", "1"],
             f"the first: 200k steps of points, seed 0: {MAKERS}:make_failing fails: RuntimeError: no memory",
