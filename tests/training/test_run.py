@@ -126,14 +126,6 @@ def test_a_run_that_made_no_update_says_so(tmp_path):
         assert Run(folder).result()["updated"] == (warm_up == 96)
 
 
-def test_a_sampled_measurement_estimates_the_exact_one(finished):
-    learner = Run(finished).learner()
-    exact, sampled = (measure(small(), learner, turns=turns) for turns in (None, 4000))
-    assert sampled.policy is None
-    assert sampled.greedy.turns == 4000
-    assert sampled.greedy.regret == pytest.approx(exact.greedy.regret, abs=5 * sampled.greedy.standard_error)
-
-
 def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
     monkeypatch.setattr(running, "TURNS", 50)
     monkeypatch.setattr(RegretMeter, "is_exact", False)
