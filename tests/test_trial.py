@@ -103,10 +103,10 @@ def careless(observations, masks):
     return np.where(masks.sum(axis=1) < 2, masks.argmin(axis=1), masks.argmax(axis=1))
 
 
-def played(env, agent, turns=300):
+def played(env, agent):
     """Return the mean regret of an agent at play, and its standard error."""
     env = RecordRegret(env)
-    for turn in range(turns):
+    for turn in range(300):
         observation, info = env.reset(seed=turn)
         over = False
         while not over:

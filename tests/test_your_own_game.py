@@ -17,18 +17,18 @@ from stb_gym.games import check_game
 HOLD, AGAIN = 0, 1
 
 
-def turn_value(utility, choose=lambda points, hold, again: max(hold, again), limit=100):
-    """Return the expected utility of a turn as a fraction, by recursion over the points.
+def turn_value(choose=lambda points, hold, again: max(hold, again), limit=100):
+    """Return the expected points of a turn as a fraction, by recursion over the points so far.
 
-    `choose` combines the utilities of holding and of throwing again; `limit` is the most points of a turn.
+    `choose` combines the values of holding and of throwing again; `limit` is the most points of a turn.
     """
 
     @cache
     def throw(points):
-        total = Fraction(utility(0))  # a 1
+        total = Fraction(0)  # a 1
         for face in range(2, 7):
             now = min(points + face, limit)
-            total += utility(now) if now == limit else choose(now, Fraction(utility(now)), throw(now))
+            total += now if now == limit else choose(now, now, throw(now))
         return total / 6
 
     return throw(0)
@@ -39,17 +39,13 @@ def hold_at(least):
     return lambda points, hold, again: hold if points >= least else again
 
 
-def points(score):
-    return score
-
-
 def test_value_of_a_turn(pig):
     game = pig()
     check_game(game)
-    assert stb_gym.solve(game, exact=True).value == turn_value(points) == Fraction(492303203, 60466176)
-    assert stb_gym.certify(game).value == turn_value(points)
+    assert stb_gym.solve(game, exact=True).value == turn_value() == Fraction(492303203, 60466176)
+    assert stb_gym.certify(game).value == turn_value()
     for limit in (1, 3, 20, 255):
-        assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_value(points, limit=limit)
+        assert stb_gym.solve(pig(most_points=limit), exact=True).value == turn_value(limit=limit)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +60,7 @@ def test_value_of_a_turn(pig):
 def test_strategies(pig, name, choose):
     game = pig()
     evaluation = stb_gym.evaluate(game, stb_gym.strategy(game, name))
-    assert evaluation.value == pytest.approx(float(turn_value(points, choose)), rel=1e-12)
+    assert evaluation.value == pytest.approx(float(turn_value(choose)), rel=1e-12)
 
 
 @pytest.mark.usefixtures("pig")

@@ -60,11 +60,6 @@ def returning(value):
     return lambda *_: value
 
 
-def fields(**annotations):
-    """Return members of a class with annotations and without defaults."""
-    return {"__annotations__": annotations}
-
-
 def counted(*answers):
     """Return a method that gives its answers in turn, the last one for ever."""
     numbers = count()

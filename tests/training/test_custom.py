@@ -121,9 +121,9 @@ def allowed():
     custom.ALLOWED.clear()
 
 
-def configured(name, steps=100, **options):
+def configured(name, **options):
     allow(HERE)
-    return configure(f"{HERE}:{name}", ENV, {"tiles": 5}, steps=steps, **options)
+    return configure(f"{HERE}:{name}", ENV, {"tiles": 5}, steps=100, **options)
 
 
 def test_an_agent_is_trained_measured_and_compared(folders, capsys):

@@ -15,7 +15,7 @@ def pool():
     """Return random measures of tasks that do not exist; two of them go along with each other."""
     draws = np.random.default_rng(1).normal(size=(200, len(families.VARIED)))
     draws[:, 1] += draws[:, 0]
-    return pd.DataFrame(draws, columns=[*families.VARIED], index=[f"task {row}" for row in range(len(draws))])
+    return pd.DataFrame(draws, columns=[*families.VARIED]).rename("task {}".format)
 
 
 @pytest.fixture
