@@ -21,7 +21,7 @@ from stb_gym.games import GAMES
 from stb_gym.text import VERSION, TextEnv, TextGame, grade_turns
 from tests import every
 from tests.docs.pages import DOCS
-from tests.test_text import player
+from tests.text.test_game import player
 from tests.tutorials import FOLDER
 
 

@@ -19,7 +19,7 @@ import stb_gym
 from stb_gym import ShutTheBox, strategy
 from stb_gym.text import TextGame
 from tests.libraries import BOX, losses_of
-from tests.test_text import player
+from tests.text.test_game import player
 from tests.tutorials import FOLDER
 
 PACKAGE = FOLDER / "openenv"

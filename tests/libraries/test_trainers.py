@@ -13,7 +13,7 @@ import pytest
 from stb_gym import ShutTheBox, strategy
 from stb_gym.text import TextGame
 from tests.libraries import BOX, losses_of
-from tests.test_text import player
+from tests.text.test_game import player
 from tests.tutorials import FOLDER
 
 SEEDS = range(100)

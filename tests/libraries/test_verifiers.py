@@ -18,7 +18,7 @@ from stb_gym.text import TextGame
 from tests import ROOT
 from tests.docs.test_language_models import endpoint
 from tests.libraries import THREES, losses_of
-from tests.test_text import player
+from tests.text.test_game import player
 from tests.tutorials import FOLDER
 
 TURNS = 2

@@ -11,7 +11,7 @@ import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.text import TextEnv, TextGame, grade_turns, sample_turns
 from stb_gym.text.game import WORDINGS
-from tests.test_text import check_every_action, player
+from tests.text.test_game import check_every_action, player
 
 THREE_DICE = TextGame(Threes(dice=3))
 

@@ -1,1 +1,0 @@
-"""Test console output and files."""

@@ -1,0 +1,1 @@
+"""Test `stb_gym.text`: questions, answers and their grades."""
