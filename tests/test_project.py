@@ -1,4 +1,4 @@
-"""What files about the project say of versions, commands and other files is so."""
+"""Test that files about the project agree on versions, commands and paths."""
 
 import re
 import subprocess

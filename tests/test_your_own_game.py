@@ -35,7 +35,7 @@ def turn_value(choose=lambda points, hold, again: max(hold, again), limit=100):
 
 
 def hold_at(least):
-    """Return the choice that holds from `least` points on."""
+    """Return a policy that holds at `least` points or more."""
     return lambda points, hold, again: hold if points >= least else again
 
 
@@ -57,7 +57,7 @@ def test_value_of_a_turn(pig):
         ("worst", lambda _, *both: min(both)),
     ],
 )
-def test_strategies(pig, name, choose):
+def test_strategies_have_the_value_of_the_reference(pig, name, choose):
     game = pig()
     evaluation = stb_gym.evaluate(game, stb_gym.strategy(game, name))
     assert evaluation.value == pytest.approx(float(turn_value(choose)), rel=1e-12)

@@ -112,7 +112,7 @@ def our_score(game, score):
 
 
 def their_utility(game, goal):
-    """Return "score", "shut" or a function of our scores [T] as a utility of one score of the twin."""
+    """Convert an objective to the twin's function of one score: "score", "shut" or a function of our scores [T]."""
 
     def utility(score):
         points = our_score(game, score)

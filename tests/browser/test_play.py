@@ -470,7 +470,7 @@ def test_a_shared_game_is_a_challenge_with_the_same_dice(visitor, how):
     expect(page).not_to_have_url(re.compile("challenge="))
 
 
-def test_a_challenge_with_entered_dice_goes_on_with_others(reader):
+def test_a_challenge_draws_new_dice_after_the_entered_ones(reader):
     page = reader.visit("play?seed=7&own=45.44&challenge=0.0&coach=never")
     see_heading(page, re.compile("^Lost .* You\\?$"))
     roll(page)

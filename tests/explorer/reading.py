@@ -25,7 +25,7 @@ def unpacked(text):
 
 
 def contents_of(page):
-    """Return the facts and the arrays of a page."""
+    """Return the JSON and the arrays of a page."""
     [data] = DATA.findall(page)
     return unpacked(data)
 

@@ -38,7 +38,7 @@ def test_its_api(game, rules):
 
 
 @OF_EITHER_GAME
-def test_its_seeds(game):
+def test_the_seed_test_of_pettingzoo_passes(game):
     seed_test(lambda: zoo.env(game, players=3, observation_dtype="float32"))
 
 

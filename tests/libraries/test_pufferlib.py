@@ -27,7 +27,7 @@ def test_first_lines(name):
     envs.close()
 
 
-def test_other_processes():
+def test_environments_begin_in_other_processes():
     envs = make(creator, num_envs=2, num_workers=2, backend=Multiprocessing)
     assert envs.reset(seed=1)[0].shape == (2, 20)
     envs.close()

@@ -165,7 +165,7 @@ def check_single(identity, layers, options, seed):
 
 
 def fit(layers, is_masked, mode=None):
-    """Return whether Gymnasium lets layers, the innermost first, be around each other."""
+    """Return whether Gymnasium accepts a stack of wrappers, the innermost first."""
     boxes = {"NormalizeObservation", "DtypeObservation", "RescaleObservation"}
     outside = {name: {*layers[place + 1 :]} for place, name in enumerate(layers)}
     return not (
@@ -233,7 +233,7 @@ def test_a_vector_recorder_is_exact_in_any_order_of_wrappers(mode, layers, ident
 
 
 class Again(gym.Wrapper):
-    """Begin another turn in the step that ends one, without a word."""
+    """A wrapper that silently begins another turn in the step that ends one."""
 
     def step(self, action):
         observation, reward, terminated, truncated, info = self.env.step(action)

@@ -168,7 +168,7 @@ KINDS: dict[str, Callable[[ast.AST], Iterator[Change]]] = {
 class Mutant(NamedTuple):
     """A mistake that can be planted: `source` replaces the bytes from `start` to `stop` of the module at `path`.
 
-    Its name says where it is and what becomes what; it does not depend on the line.
+    Its name has the function, the old code and the new code. It does not change with the line.
     """
 
     kind: str
