@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from stb_gym.arguments import checked
+from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Arrays, ask
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import check_integer
@@ -21,6 +22,7 @@ RETURNS = np.array([0.25, -1.0, 2.0])  # of the three answers; the mean of equal
 POLICY = np.array([0.2, 0.5, 0.3])  # their probabilities
 SHIFTS = 4  # greatest number that is added to the returns of a group
 TOLERANCE = 1e-5  # of the greatest advantage
+SCALED = 5e-3  # the same of standardised returns: a number such as 1e-4 may be added to the standard deviation
 REMEDY = "compute the advantages of one group by hand, from its own returns alone"
 
 
@@ -53,7 +55,8 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         function: takes `Groups` and returns advantages [N].
         group_size: the number of answers in a group.
         scaled: whether advantages are divided by the standard deviation of their group, as in GRPO (Shao et al.,
-            "DeepSeekMath", 2024). That biases the gradient, so its direction is not compared.
+            "DeepSeekMath", 2024). That biases the gradient. So the advantages are compared in place of its direction:
+            they must be the returns of each group, standardised, times any positive factor.
 
     Returns:
         The result; its errors are relative to the greatest advantage.
@@ -82,6 +85,9 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         ask(function, batch, groups.returns.shape).reshape(answers.shape) for batch in (groups, shifted)
     )
     scale = abs(found).max()
+    centred = returns - returns.mean(axis=1, keepdims=True)
+    deviation = returns.std(axis=1, keepdims=True)
+    deviation[deviation == 0] = np.inf  # equal returns have no advantage
     turned = np.ravel_multi_index(np.roll(answers, 1, axis=1).T, [len(RETURNS)] * group_size)
     differences = {
         "a number added to all returns of a group": of_shifted - found,
@@ -93,8 +99,10 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         mean = np.einsum("g,gk,gka->a", POLICY[answers].prod(axis=1), found, slopes)
         exact = POLICY * (RETURNS - POLICY @ RETURNS)
         cosine = float(mean @ exact / np.linalg.norm(mean) / np.linalg.norm(exact))
-    direction = Case("direction of the mean gradient", 1 - cosine, TOLERANCE, f"cosine {cosine:.4g}")
-    cases.append(replace(direction, error=0.0, skipped="scaled=True") if scaled else direction)
+        direction = Case("direction of the mean gradient", 1 - cosine, TOLERANCE, f"cosine {cosine:.4g}")
+        if scaled:
+            direction = Case("standardised returns", _distance(found, centred / deviation), SCALED)
+    cases.append(direction)
     likely = {
         "all advantages are 0: each return is subtracted from itself": scale == 0,
         "advantages are not finite: a group of equal returns is divided by 0": not np.isfinite(found).all(),
@@ -102,7 +110,19 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         "no baseline is subtracted": np.allclose(found, returns),
         "the baseline is that of other groups, too": not cases[0].passed,
         "the sign is wrong": cosine < 0,
-        "a baseline or a divisor depends on the answer's own return": not cases[2].passed,
+        "advantages are not divided by the standard deviation": scaled and _distance(found, centred) < SCALED,
+        "advantages are divided by the variance": scaled and _distance(found, centred / deviation**2) < SCALED,
+        "returns are not standardised by the mean and the standard deviation of their group": scaled,
+        "a baseline or a divisor depends on the answer's own return": True,
     }
-    first = next((fault for fault, applies in likely.items() if applies), "")
-    return CheckResult("group_advantages", tuple(cases), (first,) if first else (), REMEDY if first else "")
+    if all(case.passed for case in cases):
+        return CheckResult("group_advantages", tuple(cases))
+    first = next(fault for fault, applies in likely.items() if applies)
+    return CheckResult("group_advantages", tuple(cases), (first,), REMEDY)
+
+
+@np.errstate(all="ignore")
+def _distance(found: FloatArray, wanted: FloatArray) -> float:
+    """Return the greatest difference from the closest positive multiple of an array, relative to the greatest entry."""
+    factor = max((found * wanted).sum() / (wanted**2).sum(), 0)
+    return float(abs(found - factor * wanted).max() / abs(found).max())

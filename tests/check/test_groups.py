@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import numpy as np
 import pytest
 import torch
 
@@ -47,3 +48,28 @@ FAULTS = {
 @pytest.mark.parametrize("words", FAULTS)
 def test_faults_are_named(words):
     assert_named(check.group_advantages(FAULTS[words]), words)
+
+
+def standardised(returns, ddof=0, epsilon=1e-4):
+    return centred(returns) / (returns.std(1, ddof=ddof, keepdims=True) + epsilon)
+
+
+def test_variants_of_scaled_estimators_pass():
+    for ddof in (0, 1):
+        assert check.group_advantages(by_group(partial(standardised, ddof=ddof)), scaled=True)
+    assert check.group_advantages(lambda groups: grpo(groups) / 2, scaled=True).likely == ()
+
+
+WRONGLY_SCALED = {
+    "the sign is wrong": lambda returns: -standardised(returns),
+    "not divided by the standard deviation": centred,
+    "divided by the variance": lambda returns: centred(returns) / (returns.var(1, keepdims=True) + 1e-6),
+    "not standardised by the mean and the standard deviation": lambda returns: (
+        (returns - np.median(returns, 1, keepdims=True)) / (returns.std(1, keepdims=True) + 1e-6)
+    ),
+}
+
+
+@pytest.mark.parametrize("words", WRONGLY_SCALED)
+def test_faults_of_scaled_estimators_are_named(words):
+    assert_named(check.group_advantages(by_group(WRONGLY_SCALED[words]), scaled=True), words)
