@@ -1,5 +1,6 @@
 """Checks of arguments. Each raises a ValueError that says in one line what is wrong and what is allowed."""
 
+import operator
 from collections.abc import Hashable, Iterable, Sequence
 from difflib import get_close_matches
 from textwrap import shorten
@@ -21,6 +22,22 @@ def check_integer(name: str, value: Any, low: int, high: int) -> None:
     """Raise a ValueError unless `value` is an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, INTEGER) or not low <= value <= high:
         raise ValueError(f"{name} must be an integer from {low} to {high}, not {quoted(value)}")
+
+
+def action_index(action: Any, num_actions: int) -> int:
+    """Return an action as an integer.
+
+    Raises:
+        TypeError: if it is not an integer.
+        ValueError: if it is outside the action space.
+    """
+    try:
+        index = operator.index(action)
+    except TypeError:
+        raise TypeError(f"action must be an integer from 0 to {num_actions - 1}, not {quoted(action)}") from None
+    if not 0 <= index < num_actions:
+        raise ValueError(f"action must be from 0 to {num_actions - 1}, not {quoted(index)}")
+    return index
 
 
 def check_number(name: str, value: Any, low: float, high: float) -> None:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import BoolArray, FloatArray
 from stb_gym.check.results import Case, CheckResult
-from stb_gym.checks import check_integer, check_names
+from stb_gym.checks import action_index, check_integer, check_names
 from stb_gym.measure.agents import Batch, arguments_of, player_of
 from stb_gym.measure.wrapped import AgentView
 from stb_gym.tracking import tracked
@@ -325,12 +325,15 @@ class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
 
         Raises:
             RuntimeError: if the episode is over.
+            TypeError: if the action is not an integer.
+            ValueError: if it is outside the action space.
         """
         if self._state == END or self._steps == self._rung.limit > 0:
             raise RuntimeError("the episode is over: call reset()")
-        found = outcomes(self._rung.moves[self._state][int(action)])
+        action = action_index(action, self._rung.masks.shape[1])
+        found = outcomes(self._rung.moves[self._state][action])
         if not found:
-            self._illegal.append(f"{int(action)} {self._state}")
+            self._illegal.append(f"{action} {self._state}")
             found = outcomes(0.0)  # more than legal actions bring where masks matter
         is_first = self.np_random.random() < found[0][0]
         _, reward, self._state = found[0 if is_first else 1]

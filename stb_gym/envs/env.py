@@ -1,6 +1,5 @@
 """One turn of a game as a Gymnasium environment."""
 
-import operator
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,7 +7,7 @@ import gymnasium as gym
 import numpy as np
 
 from stb_gym.arrays import BoolArray, IntArray
-from stb_gym.checks import check_integer
+from stb_gym.checks import action_index, check_integer
 from stb_gym.envs.base import (
     LARGEST_SEED,
     GameEnv,
@@ -21,7 +20,6 @@ from stb_gym.envs.base import (
 )  # fmt: skip
 from stb_gym.envs.table_stepper import table_stepper
 from stb_gym.games import Game
-from stb_gym.messages import quoted
 from stb_gym.solver import Goal
 
 
@@ -168,14 +166,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         stepper = self.stepper
         if self._over:
             raise RuntimeError("the turn is over, or none has begun: call reset()")
-        try:
-            action = operator.index(action)
-        except TypeError:
-            raise TypeError(
-                f"action must be an integer from 0 to {stepper.num_actions - 1}, not {quoted(action)}"
-            ) from None
-        if not 0 <= action < stepper.num_actions:
-            raise ValueError(f"action must be from 0 to {stepper.num_actions - 1}, not {quoted(action)}")
+        action = action_index(action, stepper.num_actions)
         state = self.state
         afterstate = int(stepper.afterstates(state, action))
         if self.illegal == "raise" and afterstate == stepper.illegal_afterstate:

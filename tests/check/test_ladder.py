@@ -65,6 +65,11 @@ def test_the_environments_follow_gymnasium(rung):
     check_env(RungEnv(rung, 0, []), skip_render_check=True)
 
 
+@pytest.mark.parametrize("action", [-1, 7, 1.9, "one"])
+def test_actions_that_are_not_in_the_space_are_refused(action):
+    assert_refused("action must be ", RungEnv(RUNGS[0], 0, []).step, action)
+
+
 def test_q_learning_passes_all_rungs():
     result = check.agent(QLearner, steps=STEPS)
     assert result, result
