@@ -11,6 +11,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from stb_gym.checks import action_index
 from stb_gym.envs import TurnEnv
 from stb_gym.games import ShutTheBox
 from stb_gym.measure.tensors import as_array
@@ -90,6 +91,7 @@ class RecordedEnv(gym.Wrapper[Any, Any, Any, Any]):
         kind = LATE if any(self._answer[2:4]) else STEP
         if kind == STEP:
             mask = self._answer[-1]["action_mask"]
+            action = action_index(action, len(mask))
             self._answer = self.env.step(action if mask[action] else mask.argmax())
         _, _, terminated, truncated, info = self._answer
         reward = (number if number % 2 else -number) / SCALE
@@ -122,6 +124,7 @@ def truth_of(calls: list[Call], policy: Callable[..., Any] | None) -> dict[str, 
 
         - following, leaving: the number of the next step, or call, in the same environment, or -1;
         - is_cut: True where an unfinished episode has no further step;
+        - is_finished: True where the episode of a step ended;
         - what each field should hold in the row of a step, and what faults store in it. Observations are given by the
           numbers of the calls that returned them.
     """
@@ -142,10 +145,14 @@ def truth_of(calls: list[Call], policy: Callable[..., Any] | None) -> dict[str, 
     next_played = before[following]
     done = truth["terminated"] | truth["truncated"]
     is_cut = ~done & (next_played != numbers)
+    is_finished = done.copy()
+    for number in numbers[::-1]:
+        is_finished[number] |= not is_cut[number] and is_finished[following[number]]
     truth |= {
         "following": following,
         "leaving": after(before, numbers),
         "is_cut": is_cut,
+        "is_finished": is_finished,
         "observation": before,
         "next_observation": numbers,
         "done": done,

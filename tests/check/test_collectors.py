@@ -205,6 +205,115 @@ def test_faults_of_the_order_of_rows_are_named(change, words, mode):
     assert_named(check(mode, change), words)
 
 
+def only(keep):
+    """Return a change that leaves out the rows for which `keep` is False."""
+    return lambda rows: {name: array[keep(rows)] for name, array in rows.items() if name != "episode_start"}
+
+
+def marked(keep):
+    """Return a change that marks the rows for which `keep` is False as invalid."""
+    return lambda rows: rows | {"valid": rows.get("valid", True) & keep(rows)}
+
+
+LAST = "the last step of each episode is left out, or marked invalid"
+
+
+@pytest.mark.parametrize("mode", every(3, ["single", *MODES]))
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (only(lambda rows: ~rows["terminated"]), LAST),
+        (marked(lambda rows: ~rows["terminated"]), LAST),
+        (marked(lambda rows: ~rows["done"]), LAST),
+        (marked(lambda rows: rows["reward"] > 0), "steps are left out, or marked invalid"),
+    ],
+)
+def test_steps_that_are_missing_are_found(change, words, mode):
+    assert_named(check(mode, change), words)
+
+
+def test_samples_without_last_steps_are_found():
+    result = check("samples", lambda rows: rows | {"valid": ~rows["terminated"]})
+    assert_named(result, "no row is the last one of an episode that terminated")
+    assert_passes(check("samples", lambda rows: rows | {"valid": np.arange(len(rows["done"])) % 3 > 0}))
+
+
+def seam(env, stored=False, many=False):
+    """Reset in mid-episode every few steps; return the rows with `stored` as the flag of truncation there."""
+    random = np.random.default_rng(0)
+    rows = defaultdict(list)
+    observation, info = env.reset(seed=0)
+    for step in range(150):
+        action, _ = act(random, observation, info["action_mask"] != 0)
+        following, reward, terminated, truncated, info = env.step(action)
+        is_cut = step % 20 == 19 if many else step % 5 == 4
+        row = {"observation": observation, "reward": reward, "terminated": terminated}
+        row["truncated"] = truncated | (is_cut & stored & ~np.bool_(terminated))
+        for name, value in row.items():
+            rows[name].append(np.copy(value))
+        observation = following
+        if is_cut or (not many and (terminated or truncated)):
+            observation, info = env.reset()
+    return rows
+
+
+@pytest.mark.parametrize("options", [{}, {"num_envs": 3, "autoreset": "SameStep"}])
+def test_resets_without_a_stored_end_are_found(options):
+    many = bool(options)
+    assert_named(rollout(lambda env: seam(env, many=many), **options), "an episode was cut by a reset, and no end")
+    assert_passes(rollout(lambda env: seam(env, stored=True, many=many), **options))
+
+
+def flat(observation, action_mask):
+    """Return the probabilities of a policy that prefers no legal action."""
+    return action_mask / np.sum(action_mask, axis=-1, keepdims=True)
+
+
+def play_by(choose, steps=1000):
+    """Return a collector whose actions are a function of a generator, an observation, and the legal actions."""
+
+    def collect(env):
+        random, rows = np.random.default_rng(0), defaultdict(list)
+        observation, info = env.reset(seed=0)
+        for _ in range(steps):
+            rows["observation"].append(observation)
+            action = choose(random, observation, np.flatnonzero(info["action_mask"]))
+            observation, _, terminated, truncated, info = env.step(action)
+            rows["done"].append(terminated or truncated)
+            if rows["done"][-1]:
+                observation, info = env.reset()
+        return rows
+
+    return collect
+
+
+def uniformly(random, observation, legal):
+    return random.choice(legal)
+
+
+ONE_SIDED = {
+    "the first": lambda random, observation, legal: legal[0],
+    "often the first": lambda random, observation, legal: legal[0] if random.random() < 0.3 else random.choice(legal),
+    "the greatest": lambda random, observation, legal: legal[-1],
+    "one for each state": lambda random, observation, legal: legal[int(observation[:-1] @ range(1, 11)) % len(legal)],
+}
+
+
+@pytest.mark.parametrize("choose", ONE_SIDED)
+def test_actions_that_a_uniform_policy_does_not_draw_are_found(choose):
+    result = rollout(play_by(ONE_SIDED[choose]), policy=flat)
+    assert_named(result, "some actions are played more often than the policy says")
+
+
+def test_actions_of_a_uniform_policy_pass():
+    assert_passes(rollout(play_by(uniformly), policy=flat))
+
+
+@pytest.mark.parametrize("action", [1.0, -1, 11, "one"])
+def test_actions_that_are_not_in_the_space_are_refused(action):
+    assert_refused("action must be ", rollout, play_by(lambda *_: action))
+
+
 def test_references_to_a_reused_buffer_are_found():
     for collect, options in ((play, {}), (lambda env: play_many(env, "SameStep"), {"num_envs": 3})):
         result = rollout(collect, autoreset="SameStep", reuse_buffer=True, **options)
