@@ -8,6 +8,7 @@ critic's value [C, A + 1], or action values and those of the next states [C, 2 A
 
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,8 @@ from stb_gym.check.batches import Batch
 from stb_gym.check.faults import next_row, right_value, targets, wrong_targets
 from stb_gym.check.loss_batches import LossBatch
 
+LOWS, HIGHS = (0.0, 0.6, 0.8, 0.9, 0.97), (1.03, 1.1, 1.2, 1.3, 2.0, 4.0)  # bounds between the ratios of the check
+RANGE = "ratios are clipped, but not to 1 - batch.clip and 1 + batch.clip"
 STEP = 1e-6  # of central differences, in temperatures: their errors are below 1e-8
 POLICY, ENTROPY, VALUE = "the policy loss", "the entropy bonus", "the value loss"
 Loss = Callable[[FloatArray, LossBatch], Any]
@@ -108,19 +111,27 @@ CHANGES: dict[str, tuple[str, Change]] = {
     "ratios or values are not clipped": ("clip", lambda batch: np.inf),
     "the second clip of dual clip is missing": ("dual_clip", lambda batch: np.inf),
     "the second clip of dual clip is on": ("dual_clip", lambda batch: LossBatch.dual_clip),
+    "the bound of dual clip is smaller than batch.dual_clip": ("dual_clip", lambda batch: 2.0),
+    "the bound of dual clip is greater than batch.dual_clip": ("dual_clip", lambda batch: 4.0),
     "the temperature is missing": ("temperature", lambda batch: 1.0),
     "the actions are those of the next step": ("action", lambda batch: np.roll(batch.action, -1)),
 }
 
 
-def faults_of(right: Parts) -> Faults:
+RANGES: dict[str, tuple[str, Change]] = {
+    "the clip range is smaller than batch.clip": ("clip", lambda batch: 0.1),
+    "the clip range is greater than batch.clip": ("clip", lambda batch: 0.3),
+}
+
+
+def faults_of(right: Parts, changes: dict[str, tuple[str, Change]] = CHANGES) -> Faults:
     """Return the faults of reading the batch wrongly, in all parts of a loss or in one."""
 
     def changed(loss: Loss, field: str, change: Change) -> Loss:
         return lambda inputs, batch: loss(inputs, replace(batch, **{field: change(batch)}))
 
     faults: Faults = []
-    for name, change in CHANGES.items():
+    for name, change in changes.items():
         parts = {part: changed(loss, *change) for part, loss in right.items()}
         faults.append((name, parts))
         faults += [(f"{part}: {name}" if part == ENTROPY else name, {part: loss}) for part, loss in parts.items()]
@@ -142,8 +153,17 @@ def clip(ratio: FloatArray, batch: LossBatch) -> FloatArray:
 
 def clipped(ratio: FloatArray, batch: LossBatch) -> Any:
     """Return the clipped objective, with a bound on the ratio where advantages are negative."""
-    smaller = np.minimum(ratio * batch.advantage, clip(ratio, batch) * batch.advantage)
-    return np.where(batch.advantage < 0, np.maximum(smaller, batch.dual_clip * batch.advantage), smaller)
+    return clipped_to(1 - batch.clip, 1 + batch.clip)(ratio, batch)
+
+
+def clipped_to(low: float, high: float) -> Loss:
+    """Return the clipped objective with other bounds."""
+
+    def objective(ratio: FloatArray, batch: LossBatch) -> Any:
+        smaller = np.minimum(ratio * batch.advantage, np.clip(ratio, low, high) * batch.advantage)
+        return np.where(batch.advantage < 0, np.maximum(smaller, batch.dual_clip * batch.advantage), smaller)
+
+    return objective
 
 
 WRONG_OBJECTIVES: dict[str, Loss] = {
@@ -214,6 +234,7 @@ def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
     return right, [
         *faults_of(right),
         *((name, {POLICY: policy_loss(wrong)}) for name, wrong in WRONG_OBJECTIVES.items()),
+        *((RANGE, {POLICY: policy_loss(clipped_to(*bounds))}) for bounds in product(LOWS, HIGHS)),
         (f"{ENTROPY}: only the action taken counts, as -p log p", {ENTROPY: policy_loss(entropy_of_taken)}),
         (
             "softmax is applied twice: probabilities are taken for logits",
@@ -251,7 +272,7 @@ def losses_of_values(kind: str, now: FloatArray) -> tuple[Parts, Faults]:
     wrong["the clipped value has no gradient, even within the range"] = lambda inputs, batch: np.maximum(
         square(inputs, batch), clamped_square(now, batch)
     )
-    return right, [*faults_of(right), *((name, {VALUE: error}) for name, error in wrong.items())]
+    return right, [*faults_of(right, CHANGES | RANGES), *((name, {VALUE: error}) for name, error in wrong.items())]
 
 
 # Losses of action values, whose target is `batch.returns`

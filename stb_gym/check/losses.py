@@ -22,7 +22,7 @@ from stb_gym.check.results import Case, CheckResult, Judged, combined
 from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.checks import check_choice, check_number
 
-RATIOS = (0.5, 0.95, 1.05, 1.5, 5.0)  # every clip range from 0.06 to 0.4 separates them, and dual clip below 5
+RATIOS = (0.5, 0.798, 0.802, 0.95, 1.05, 1.198, 1.202, 1.5, 2.99, 3.01, 5.0)  # near both clips of a LossBatch, and far
 UNIT = 0.01  # of rewards: even wrong targets are less than 1 away from values, where Huber losses are squares
 TOLERANCE = 1e-5  # of the greatest derivative: more than the rounding of single precision
 SAME_LENGTH = 5e-3  # of the length of a gradient: more than the choice of a standard deviation changes
@@ -93,8 +93,9 @@ def policy_loss(
     All turns of a small game are listed once. At the policy that played, the derivatives of a right loss, weighted by
     the probabilities of their turns, sum to minus the exact policy gradient, which the tables of the game give (Sutton
     et al., "Policy gradient methods for reinforcement learning with function approximation", 2000). Away from that
-    policy, each sign of the advantage is combined with ratios inside and outside the clip range, and the derivatives of
-    each step are compared. A sum over steps, a mean over steps and a mean over turns of sums pass; advantages may be
+    policy, each sign of the advantage is combined with ratios inside and outside the clip range, some of them close to
+    it, and the derivatives of each step are compared. So give your loss the clip range `batch.clip`, which is 0.2 on
+    both sides. A sum over steps, a mean over steps and a mean over turns of sums pass; advantages may be
     normalised in the loss. A loss divided by a configured constant, such as the maximum length of Dr. GRPO, passes only
     if that constant is the batch's own: in the padded layout, the longest turn.
 
@@ -235,7 +236,7 @@ def value_loss(
     exact = UNIT * process.value
     beside = np.round(256 * (exact + _offset(draws, len(exact)))) / 256  # exact, so that the clipped value equals it
     values = beside[state]
-    distance = draws.choice([-1, 1], len(values)) * draws.choice([16, 96], len(values)) / 256  # in the range or not
+    distance = draws.choice([-1, 1], len(values)) * draws.choice([16, 51, 52, 96], len(values)) / 256  # in it or not
     returns = UNIT * faults.looked_ahead(cells.steps.reward, ~cells.steps.terminated)[:, 0]
     within = cells.batch(returns=returns, old_value=values)
     clipped = replace(within, old_value=values + distance)

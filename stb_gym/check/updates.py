@@ -118,7 +118,8 @@ def update(
 
     The learner's policy is first fitted to simple fractions. So all turns of a small game, each as often as it is
     likely, are some thousand transitions of equal weight. Rewards on moves, a discount and the learner's own critic
-    make every part of the update matter.
+    make every part of the update matter. The clip range of ratios is not compared, because all ratios are close to 1 in
+    one update: see `policy_loss`.
 
     Args:
         make: takes an `UpdateTask` and returns a `Learner`, or a class of stable-baselines3 or sb3-contrib: PPO, A2C,

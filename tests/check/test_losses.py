@@ -192,6 +192,38 @@ def test_wrong_policy_losses_fail_and_are_named(fault):
     assert_named(check.policy_loss(function, **options), name, lines=None)
 
 
+def within(low, high):
+    """Return a PPO loss with a clip range of its own; the bounds are functions of `batch.clip`."""
+    return of_objective(
+        lambda ratio, advantage, batch: torch.min(
+            ratio * advantage, ratio.clamp(low(batch.clip), high(batch.clip)) * advantage
+        )
+    )
+
+
+CLIPPED = {
+    "wide": within(lambda clip: 0.9, lambda clip: 1.4),
+    "narrow": within(lambda clip: 1 - clip * 0.3, lambda clip: 1 + clip * 0.3),
+    "double": within(lambda clip: 1 - clip, lambda clip: 1 + clip * 2),
+    "inverse": within(lambda clip: 1 / (1 + clip), lambda clip: 1 + clip),
+    "only above": within(lambda clip: 0, lambda clip: 1 + clip),
+}
+
+
+@pytest.mark.parametrize("style", CLIPPED)
+def test_other_clip_ranges_are_named(style):
+    assert_named(check.policy_loss(CLIPPED[style]), "ratios are clipped, but not to 1 - batch.clip and 1 + batch.clip")
+
+
+def test_another_bound_of_dual_clip_is_named():
+    for factor in (0.9, 1.1):
+
+        def bounded(ratio, advantage, batch, factor=factor):
+            return dual(ratio, advantage, replace(batch, dual_clip=factor * batch.dual_clip))
+
+        assert_named(check.policy_loss(of_objective(bounded), kind="dual-clip"), "the bound of dual clip is")
+
+
 # Losses of values
 
 
@@ -239,6 +271,17 @@ def test_right_value_losses_pass(style):
 def test_wrong_value_losses_fail_and_are_named(fault):
     function, options, name = WRONG_VALUES[fault]
     assert_named(check.value_loss(function, **options), name, lines=None)
+
+
+@pytest.mark.parametrize("kind", ["clipped", "clamped"])
+def test_other_clip_ranges_of_values_are_found(kind):
+    for factor in (0.9, 1.1):
+
+        def wrong(values, batch, factor=factor):
+            return RIGHT_VALUES[kind][0](values, replace(batch, clip=factor * batch.clip))
+
+        result = check.value_loss(wrong, kind=kind)
+        assert_named(result, "the clip range is" if kind == "clamped" else "")
 
 
 # Losses of action values
