@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from inspect import signature
 from typing import Any, Self
 
 import numpy as np
@@ -89,7 +90,24 @@ def called(function: Callable[..., Any], name: str, when: str, *arguments: Any) 
     try:
         return function(*arguments)
     except Exception as error:
-        raise TypeError(f"{name} raised {type(error).__name__} {when}: {quoted(reason(error), 60)}") from error
+        check_accepts(function, name, *arguments)
+        raise TypeError(f"{name} raised {type(error).__name__} {when}: {quoted(reason(error), 100)}") from error
+
+
+def check_accepts(function: Callable[..., Any], name: str, *arguments: Any, **named: Any) -> None:
+    """Raise TypeError in one line if code under test does not take these arguments."""
+    try:
+        signature(function, follow_wrapped=False).bind(*arguments, **named)
+    except ValueError:  # some functions in C have no signature
+        return
+    except TypeError as error:
+        given = [
+            f"one {type(each).__name__}" + (f" ({', '.join(each.arrays())})" if isinstance(each, Arrays) else "")
+            for each in arguments
+        ]
+        raise TypeError(
+            f"{name} is called with {' and '.join(given)}: write an adapter, see the page Is your learner right?"
+        ) from error
 
 
 def check_unchanged(name: str, given: Arrays, batch: Arrays) -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from stb_gym.arguments import checked
+from stb_gym.check.batches import check_accepts, name_of
 from stb_gym.check.recording import LATE, RESET, SCALE, STEP, UNKNOWN, Array, Call, RecordedEnv, truth_of
 from stb_gym.check.results import Case, CheckResult, Judged, combined
 from stb_gym.checks import check_choice, check_integer, check_names
@@ -209,6 +210,7 @@ def rollout(
     if mode:
         makers = [lambda single=single: single for single in envs]
         env = SyncVectorEnv(makers, copy=not reuse_buffer, autoreset_mode=mode)
+    check_accepts(collect, name_of(collect), env)
     answer = collect(env)
     if not calls:
         raise ValueError("collect must play in the environment that it is given: it made no step there")

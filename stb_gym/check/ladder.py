@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
 from stb_gym.arrays import BoolArray, FloatArray
+from stb_gym.check.batches import check_accepts, name_of
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.checks import action_index, check_integer, check_names
 from stb_gym.measure.agents import Batch, arguments_of, player_of
@@ -437,7 +438,9 @@ def _climb(
     else:
         env = vectorize([partial(RungEnv, rung, NUM_ENVS * seed + copy, illegal) for copy in range(NUM_ENVS)])
     options = {"discount": rung.discount, "seed": seed}
-    agent = make_agent(env, **{name: value for name, value in options.items() if name in accepted})
+    options = {name: value for name, value in options.items() if name in accepted}
+    check_accepts(make_agent, name_of(make_agent), env, **options)
+    agent = make_agent(env, **options)
     view = SimpleNamespace(game=f"rung {rung.name}", check_model=lambda model, masked: None)
     player = player_of(agent, cast(AgentView, view))
     masks = rung.masks

@@ -363,6 +363,7 @@ def test_the_report_says_where_and_what():
 @pytest.mark.parametrize(
     ("collect", "message"),
     [
+        (lambda *, env: play(env), "is called with one RecordedEnv: write an adapter"),
         (lambda env: {}, "collect must play in the environment that it is given"),
         (lambda env: play(env)["observation"], "collect must return a dictionary with the entry observation"),
         (lambda env: {**play(env), "rewards": [0]}, "unknown entry of the rows 'rewards'.*did you mean reward"),

@@ -70,6 +70,10 @@ def test_actions_that_are_not_in_the_space_are_refused(action):
     assert_refused("action must be ", RungEnv(RUNGS[0], 0, []).step, action)
 
 
+def test_a_function_without_an_environment_is_refused():
+    assert_refused("is called with one RungEnv", check.agent, lambda: None)
+
+
 def test_q_learning_passes_all_rungs():
     result = check.agent(QLearner, steps=STEPS)
     assert result, result
