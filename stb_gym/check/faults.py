@@ -96,7 +96,8 @@ def wrong_advantages(batch: Batch, kind: str) -> dict[str, FloatArray]:
     following = goes_on(batch)
     first_of_next = next_row(value, batch.last_value)  # of a new turn where a turn ended or was cut
     length, width = reward.shape
-    is_cut = (np.arange(length)[:, None] == length - 1) & following
+    is_last = np.arange(length)[:, None] == length - 1
+    is_cut = is_last & following
     reverse = batch.map(lambda array: array[::-1] if array.ndim == 2 else array)
     misread = batch.map(lambda array: array.reshape(width, length).T if array.ndim == 2 else array)
     whole = right.copy()
@@ -138,13 +139,24 @@ def wrong_advantages(batch: Batch, kind: str) -> dict[str, FloatArray]:
         ),
         "the value of the state before a last step is taken as 0": of(np.where(next_row(terminated), 0, bootstrap)),
         "the end of the data is treated as the end of a turn": of(np.where(is_cut, 0, bootstrap)),
+        "the value after the last step is taken as 0": of(np.where(is_last, 0, bootstrap)),
         "the last step bootstraps from its own state": of(np.where(is_cut, value, bootstrap)),
         "sums go on over the ends of turns": of(following=True),
         "sums go on over a truncation into the next turn": of(following=~terminated),
         "a truncation is ignored: the next turn's value and sum follow": of(
             np.where(terminated, 0, first_of_next), ~terminated
         ),
+        "rewards and values are exchanged": of(reward=value, value=reward),
+        "rewards are clipped to -1 and 1": of(reward=np.clip(reward, -1, 1)),
+        "rewards are replaced by their signs": of(reward=np.sign(reward)),
+        "the reward of the step that ends a turn is left out": of(reward=reward * ~terminated),
+        "terminated and truncated are exchanged": of(terminated=truncated, truncated=terminated),
+        "done and terminated are exchanged: one stops the sum, and the other one the bootstrap": of(
+            np.where(batch.done, 0, next_value), ~terminated
+        ),
     }
+    if batch.lam < 1:
+        found["the discount and lambda are exchanged"] = of(discount=batch.lam, lam=batch.discount)
     if kind == "n-step":
         rewards = of(0 * reward)
         size = of(0 * reward, reward=np.ones_like(reward), value=0.0, discount=1.0)  # of each window
@@ -188,6 +200,12 @@ def value_of_best(batch: Batch, select: str = "next_q", evaluate: str = "next_q"
     return np.asarray(np.take_along_axis(getattr(batch, evaluate), scores.argmax(axis=-1)[..., None], axis=-1)[..., 0])
 
 
+def second_best(batch: Batch) -> FloatArray:
+    """Return the second greatest value of each next state, or the greatest one where one action is legal."""
+    scores = np.sort(np.where(batch.next_mask, batch.next_q, -np.inf), axis=-1)
+    return np.where(np.isfinite(scores[..., -2]), scores[..., -2], scores[..., -1])
+
+
 NEXT_VALUES: dict[str, Part] = {
     "the next value is the greatest one": value_of_best,
     "the next value is that of the action which the other network selects": partial(
@@ -198,10 +216,14 @@ NEXT_VALUES: dict[str, Part] = {
     "the next value is the greatest one of the network that selects": partial(
         value_of_best, select="next_q_online", evaluate="next_q_online"
     ),
+    "values of illegal actions are multiplied by 0, which may be the greatest": lambda batch: (
+        batch.next_q * batch.next_mask
+    ).max(axis=-1),
     "the networks that select and evaluate are exchanged": partial(value_of_best, evaluate="next_q_online"),
     "the network that selects sees illegal actions, too": partial(value_of_best, select="next_q_online", masked=False),
     "the next value is the mean over legal actions": lambda batch: batch.next_q.mean(axis=-1, where=batch.next_mask),
     "the next value is the mean over all actions": lambda batch: batch.next_q.mean(axis=-1),
+    "the next value is the second greatest one": second_best,
     "the next value is the least one": lambda batch: -value_of_best(replace(batch, next_q=-batch.next_q)),
     "the next value is missing": lambda batch: 0 * batch.reward,
 }

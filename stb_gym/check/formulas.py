@@ -24,6 +24,8 @@ WILD = 50.0  # numbers that no right code reads are this large
 SPREAD = 3.0  # standard deviation of the errors of a wrong critic
 TOLERANCE = 1e-5  # of the largest mean: more than the rounding of single precision, and less than faults change
 REMEDY = "compute the step above by hand: its rewards, its end flags and the values that it uses"
+NOT_FINITE = "answers are not finite: look for divisions by 0, and for 0 times infinity"
+NO_DISTRIBUTION = "probabilities do not sum to 1"
 LAYOUTS = ("both", "T", "TB", "BT")
 ADVANTAGES = ("gae", "lambda-return", "n-step", "v-trace", "v-trace-advantage")
 TARGETS = ("greedy", "double", "expected", "categorical", "quantile")
@@ -345,6 +347,8 @@ def _judge(
         differs = np.where(weight > 0, abs(mean - situation.exact), 0)
         worst = np.unravel_index(np.argmax(differs), differs.shape)  # the first that is not a number, if any
         case = Case(situation.name, float(differs[worst]), TOLERANCE * float(abs(situation.exact).max()))
+        if not np.isfinite(answers).all():
+            explains = {NOT_FINITE if situation.batch.support is None else NO_DISTRIBUTION: True}
         if not case.passed:
             case = replace(case, where=_where(situation, mean, *map(int, worst)))
             for name, answer in wrong(situation.batch).items():

@@ -170,6 +170,7 @@ WRONG_OBJECTIVES: dict[str, Loss] = {
     "the second clip of dual clip acts on positive advantages, too": lambda ratio, batch: np.maximum(
         clipped(ratio, batch), batch.dual_clip * batch.advantage
     ),
+    "the ratio is squared": lambda ratio, batch: clipped(ratio**2, batch),
     "the ratio is upside down": lambda ratio, batch: clipped(1 / ratio, batch),
     "the larger of the two terms is taken, not the smaller one: the sign is inside the minimum": lambda ratio, batch: (
         np.maximum(ratio * batch.advantage, clip(ratio, batch) * batch.advantage)
@@ -218,6 +219,12 @@ def entropy_loss(inputs: FloatArray, batch: LossBatch) -> Any:
     return batch.step_mask * (share * np.where(share > 0, log, 0)).sum(axis=1)
 
 
+def without_softmax(inputs: FloatArray, batch: LossBatch) -> Any:
+    """Return the loss whose ratios are those of logits."""
+    logits = taken(inputs, batch.action) / batch.temperature
+    return batch.step_mask * -clipped(np.exp(logits - batch.old_log_prob), batch)
+
+
 def entropy_of_taken(ratio: FloatArray, batch: LossBatch) -> Any:
     """Return the part of the entropy that the action taken has, as an objective."""
     return -(ratio * np.exp(batch.old_log_prob)) * (np.log(ratio) + batch.old_log_prob)
@@ -235,6 +242,7 @@ def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
         *faults_of(right),
         *((name, {POLICY: policy_loss(wrong)}) for name, wrong in WRONG_OBJECTIVES.items()),
         *((RANGE, {POLICY: policy_loss(clipped_to(*bounds))}) for bounds in product(LOWS, HIGHS)),
+        ("logits are taken for log-probabilities: log_softmax is missing", {POLICY: without_softmax}),
         (f"{ENTROPY}: only the action taken counts, as -p log p", {ENTROPY: policy_loss(entropy_of_taken)}),
         (
             "softmax is applied twice: probabilities are taken for logits",

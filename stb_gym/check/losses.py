@@ -27,6 +27,7 @@ UNIT = 0.01  # of rewards: even wrong targets are less than 1 away from values, 
 TOLERANCE = 1e-5  # of the greatest derivative: more than the rounding of single precision
 SAME_LENGTH = 5e-3  # of the length of a gradient: more than the choice of a standard deviation changes
 NAMED = 1e-3  # of the greatest derivative: the greatest difference from a known fault
+FEW = 0.1  # of the steps: more do not begin parts of a batch
 HIDDEN = -1e4  # a logit of an illegal action that is masked before the loss
 REMEDY = "compare the derivatives of the step above with those of your loss, one factor at a time"
 
@@ -358,25 +359,34 @@ def _compared_by_step(
         likely = loss_faults.explanations(found, exact, wrong, slopes, NAMED)
         if likely:
             return (case, likely), factors
-    return (case, [_hint(found, next(iter(exact.values())))]), factors
+    return (case, [_hint(found, next(iter(exact.values())), batch)]), factors
 
 
-def _hint(found: FloatArray, exact: FloatArray) -> str:
+def _hint(found: FloatArray, exact: FloatArray, batch: LossBatch) -> str:
     """Return what is special about wrong derivatives [C, K] that no known fault has."""
+    is_policy = batch.value is not None
+    own = exact.shape[1] - 1 if is_policy else exact.shape[1] // (1 if batch.reward is None else 2)
     if not np.isfinite(found).all():
         return "derivatives are not finite: look for logarithms of 0, and divisions by 0"
     if not found.any():
         return "no gradient: something is missing, detached, or computed without gradients"
-    if abs(found[:, ~exact.any(axis=0)]).max(initial=0) > NAMED * abs(found).max():
-        return "a gradient reaches the target, or the critic of a policy: detach it"
+    if abs(found[:, own:]).max(initial=0) > NAMED * abs(found).max():
+        return f"a gradient reaches the {'critic of a policy' if is_policy else 'target'}: detach it"
     squares = (exact**2).sum(axis=1)
     matters = squares > NAMED**2 * squares.max()
     weight = np.divide((found * exact).sum(axis=1), squares, out=np.zeros(len(exact)), where=matters)
     if np.linalg.norm(found - weight[:, None] * exact) > NAMED * np.linalg.norm(found):
-        return "single steps have wrong derivatives: look at masks, actions, temperature, targets and ratios"
-    if not weight[matters].all():
-        return "some steps have no gradient: a part of the batch is left out"
-    return "steps have wrong weights: parts of the batch are averaged on their own, or errors are not squared"
+        terms = "ratios, temperature and the axis of the softmax" if is_policy else "indices and targets"
+        return f"single steps have wrong derivatives: look at masks, actions, {terms}, and for other terms of the loss"
+    weight = weight[matters]
+    if not weight.all():
+        clips = ", or ratios are clipped on the wrong side" if is_policy else ""
+        return f"some steps have no gradient: a part of the batch is left out{clips}"
+    if (abs(np.diff(weight)) > NAMED * abs(weight).max()).mean() < FEW:
+        return "steps have wrong weights: parts of the batch are averaged on their own"
+    if is_policy:
+        return "steps have wrong weights: look at the ratio and at both terms of the minimum"
+    return "steps have wrong weights: errors are not squared, are weighted, or another term is added"
 
 
 def _compared(

@@ -13,7 +13,7 @@ from stb_gym.check import faults
 from stb_gym.check.formulas import ADVANTAGES
 from stb_gym.check.trajectories import random_process, turns
 from tests import every
-from tests.check import assert_refused
+from tests.check import assert_named, assert_refused
 
 
 def loop(batch):
@@ -68,13 +68,14 @@ def assert_all_named(check_of, wrong, unused):
 @pytest.mark.parametrize("kind", ADVANTAGES)
 def test_wrong_advantages_are_named(kind):
     unused = ["lambda", "recursion"] if kind == "n-step" else []
-    check_of = partial(check.advantages, kind=kind, lam=[0.9])
+    check_of = partial(check.advantages, kind=kind, lam=[0.8])
     assert_all_named(check_of, partial(faults.wrong_advantages, kind=kind), unused)
 
 
 @pytest.mark.slow
 def test_wrong_returns_are_named():
-    assert_all_named(check.returns, faults.wrong_returns, ["lambda is taken as 1", "bootstraps", "treated"])
+    unused = ["lambda is taken as 1", "bootstraps", "treated", "terminated and truncated"]
+    assert_all_named(check.returns, faults.wrong_returns, unused)
 
 
 @pytest.mark.nightly
@@ -123,7 +124,8 @@ def test_targets_of_distributions(function):
 
 
 def test_probabilities_that_do_not_sum_to_one_fail():
-    assert not check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
+    result = check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
+    assert_named(result, "probabilities do not sum to 1")
 
 
 def test_values_are_those_of_the_solver():
@@ -147,6 +149,10 @@ def test_all_turns_are_enumerated():
     assert {*steps.pair.ravel()} == {*range(len(steps.process.policy))}
 
 
+def gae(rewards, values, dones):
+    return rewards
+
+
 def in_place(batch):
     batch.reward[:] = 0
     return batch.reward
@@ -156,6 +162,8 @@ def in_place(batch):
     ("function", "message"),
     [
         (in_place, "in_place changed batch.reward in place: let it work on a copy"),
+        (gae, r"gae is called with one Batch \(reward, .*, ratio\): write an adapter"),
+        (lambda batch: gae(batch), "raised TypeError for .* missing 2 required positional arguments"),
         (lambda batch: (batch.reward, batch.value), "must return one array of shape .*, not a tuple"),
         (lambda batch: None, "must return one array of shape .*, not None"),
         (lambda batch: "no", "must return numbers, not 'no'"),
@@ -198,4 +206,4 @@ def test_a_report_says_what_is_wrong_and_where():
 
 
 def test_a_value_that_is_not_a_number_fails():
-    assert not check.returns(lambda batch: np.full(batch.reward.shape, np.nan))
+    assert_named(check.returns(lambda batch: np.full(batch.reward.shape, np.nan)), "answers are not finite")

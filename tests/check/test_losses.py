@@ -156,6 +156,29 @@ WRONG = {
         PADDED,
         "each turn is averaged over its own steps",
     ),
+    "ratio squared": (
+        of_objective(lambda ratio, advantage, batch: objective(ratio**2, advantage, batch)),
+        {},
+        "the ratio is squared",
+    ),
+    "clipped term detached": (
+        of_objective(
+            lambda ratio, advantage, batch: torch.min(ratio * advantage, clipped(ratio, batch).detach() * advantage)
+        ),
+        {},
+        "look at the ratio and at both terms of the minimum",
+    ),
+    "log_softmax missing": (
+        with_log_prob(lambda logits, batch: logits.gather(-1, batch.action[..., None])[..., 0]),
+        {},
+        "log_softmax is missing",
+    ),
+    "axis of the softmax": (
+        with_log_prob(lambda logits, batch: logits.log_softmax(0).gather(-1, batch.action[..., None])[..., 0]),
+        {},
+        "the axis of the softmax",
+    ),
+    "weight decay": (lambda logits, batch: ppo(logits, batch) + (logits**2).mean(), {}, "other terms of the loss"),
     "not finite": (
         lambda logits, batch: ppo(logits, batch) + 0 * distribution(logits, batch).probs.log().sum(),
         {},
@@ -166,7 +189,7 @@ WRONG = {
             -(distribution(logits, batch).log_prob(batch.action) * (batch.returns - batch.value)).mean()
         ),
         {"kind": "a2c"},
-        "a gradient reaches the target, or the critic",
+        "a gradient reaches the critic of a policy",
     ),
     "entropy of padding": (
         with_entropy(lambda logits, batch: distribution(logits, batch).entropy().mean()),
@@ -334,9 +357,28 @@ def test_right_td_losses_pass(style):
     assert_passes(check.td_loss(function, **options))
 
 
-def test_a_wrong_td_loss_is_named():
-    result = check.td_loss(lambda q, next_q, batch: dqn(q, next_q, replace(batch, discount=1)))
-    assert "the discount is taken as 1" in result.likely
+def second(next_q, batch):
+    best = next_q.masked_fill(~batch.next_mask, -torch.inf).topk(2).values
+    return torch.where(best[:, 1].isfinite(), best[:, 1], best[:, 0])
+
+
+def zeroed(next_q, batch):
+    return (next_q * batch.next_mask).amax(1)
+
+
+WRONG_TD = {
+    "the discount is taken as 1": lambda q, next_q, batch: dqn(q, next_q, replace(batch, discount=1)),
+    "the next value is the second greatest one": with_value(second),
+    "values of illegal actions are multiplied by 0": with_value(zeroed),
+    "a gradient reaches the target": lambda q, next_q, batch: mse_loss(
+        taken(q, batch), batch.reward + batch.discount * ~batch.terminated * greedy(next_q, batch)
+    ),
+}
+
+
+@pytest.mark.parametrize("words", WRONG_TD)
+def test_wrong_td_losses_are_named(words):
+    assert_named(check.td_loss(WRONG_TD[words]), words)
 
 
 # Calls and reports
@@ -354,7 +396,7 @@ def changes_its_batch(logits, batch):
         (lambda logits, batch: None, {}, "must return one number as a torch tensor, not NoneType"),
         (lambda logits, batch: ppo(logits, batch).item(), {}, "not float"),
         (ratios, {}, r"not torch.Size\(\[\d+\]\): take a mean"),
-        (lambda logits: 1, {}, "raised TypeError"),
+        (lambda logits: 1, {}, "is called with one Tensor and one LossBatch"),
         (ppo, {"temperature": 0}, "temperature must be a number from 1e-06"),
         (ppo, {"kind": "PPO"}, "unknown kind"),
         (ppo, {"layout": "TB"}, "unknown layout"),

@@ -81,7 +81,13 @@ class Blows(PPO):
         return super().objective(ratio, advantage, batch) / 0
 
 
+class Replacement(PPO):
+    def minibatches(self, size):
+        yield from torch.randint(size, (size,)).split(self.task.batch_size)
+
+
 IN_LOOPS = {
+    Replacement: "a part of the data is left out or used more often",
     ppo_faults.ActorSign: "the policy loss has -1 times the right factor",
     ppo_faults.EntropyDetached: "the entropy bonus has 0 times the right factor",
     FirstMinibatch: "only the first of all minibatches is used",
@@ -178,7 +184,15 @@ class TooSmall(PPO):
         self.actor = self.network["actor"] = nn.Linear(task.num_features, task.num_actions)
 
 
+class Dropout(PPO):
+    def __init__(self, task):
+        super().__init__(task)
+        self.actor = self.network["actor"] = nn.Sequential(self.actor, nn.Dropout(0.1))
+
+
 WRONG_CALLS = {
+    Dropout: "Dropout.logits answers differently each time: switch off dropout",
+    (lambda: PPO): "<lambda> is called with one UpdateTask",
     TooSmall: "the network cannot represent the policy of the data",
     WrongShape: "WrongShape.logits must return a tensor of shape",
     NoUpdate: "NoUpdate.update raised TypeError",
