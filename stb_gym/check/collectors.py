@@ -92,10 +92,6 @@ NO_STEPS = {
     UNKNOWN: f"{CHANGED}, or no action was played there",
 }
 ALIGN = "write all entries of a step after it, in one place, at the same index"
-MISSING = {  # what is wrong, by whether all missing steps are the last ones of their episodes
-    True: "the last step of each episode is left out, or marked invalid",
-    False: "steps are left out, or marked invalid",
-}
 ENDS = (
     "store both flags as step returns them, leave them False where you stop collecting, and bootstrap from the last "
     "observation where only truncated is true"
@@ -146,7 +142,8 @@ def rollout(
     - `episode_start`: [...] whether a reset returned the observation, as stable-baselines3 stores it;
     - `action_mask`, `next_action_mask`: [..., A] the legal actions at the two observations;
     - `log_prob`: [...] the logarithm of the action's probability; needs `policy`;
-    - `valid`: [...] False in rows that the learner leaves out, such as those of the autoreset step.
+    - `valid`: [...] False in rows that the learner leaves out, such as those of the autoreset step. The steps of an
+      episode that ended must all be there, except those before the first and after the last row of an environment.
 
     The leading axes are [T] for one environment, [T, B] for B, or [N] for rows of B environments in any order. Entries
     that are not given are reported as skipped. What no learner needs, such as the observation after a terminal step, is
@@ -315,11 +312,11 @@ def _stored(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
     if len(rows.taken) and not wrong.any():
         yield _all_stored(truth, rows)
     if rows.in_order:
-        ends = [rows.fields[name] for name in ("terminated", "truncated", "done") if name in rows.fields]
+        ends = [rows.fields[name] for name in ("truncated", "done") if name in rows.fields]
         if "episode_start" in rows.fields:
             ends.append(np.roll(rows.fields["episode_start"], -rows.num_envs))
-        seams = rows.chosen[truth["is_cut"][rows.taken] & (rows.chosen < len(rows.step) - rows.num_envs)]
-        open_ends = seams[~np.any([end[seams] for end in ends], axis=0)] if ends else seams[:0]
+        cut = rows.chosen[truth["is_cut"][rows.taken] & (rows.chosen < len(rows.step) - rows.num_envs)]
+        open_ends = cut[~np.any([end[cut] for end in ends], axis=0)] if ends else cut[:0]
         yield _judged(
             "ends of cut episodes",
             len(open_ends),
@@ -360,7 +357,8 @@ def _all_stored(truth: dict[str, Array], rows: Rows) -> Judged:
         return Case("samples of last steps", float(evidence), float(np.log(UNLIKELY)), where), (fault,)
     missing = np.setdiff1d(numbers[within & truth["is_finished"]], taken)  # unfinished episodes may be left out
     where = f"{len(missing)} of {within.sum()} steps are missing; call {missing.min(initial=len(numbers))} is the first"
-    return _judged("each step is stored", len(missing), where, MISSING[bool(truth["done"][missing].all())])
+    which = "the last step of each episode is" if truth["done"][missing].all() else "steps are"
+    return _judged("each step is stored", len(missing), where, f"{which} left out, or marked invalid")
 
 
 def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
@@ -432,7 +430,7 @@ def _drawn(truth: dict[str, Array]) -> Iterator[Judged]:
     number = np.broadcast_to(np.arange(chances.shape[1]), chances.shape)
     cells = (number, np.cumsum(chances > 0, axis=1), state * chances.shape[1] + number)
     of_cells = [_preference(chances, truth["action"][is_step], each) for each in cells]
-    evidence = np.nan_to_num([*of_powers, *of_cells], nan=-np.inf) - np.log(len(powers) + len(cells))
+    evidence = np.nan_to_num([*of_powers, *of_cells], nan=-np.inf, posinf=np.inf) - np.log(len(powers) + len(cells))
     limit = float(np.log(UNLIKELY))
     best = int(evidence[: len(powers)].argmax())
     where, fault = f"probabilities to the power of {powers[best]:g} fit", FLATTER if powers[best] < 1 else SHARPER

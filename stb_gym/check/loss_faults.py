@@ -202,11 +202,11 @@ def taken(table: FloatArray, action: Any) -> FloatArray:
     return table[np.arange(len(table)), action]
 
 
-def policy_loss(objective: Loss) -> Loss:
-    """Return the loss with an objective."""
+def policy_loss(objective: Loss, scores: Loss = log_policy) -> Loss:
+    """Return the loss with an objective; `scores` returns [C, A] log-probabilities, or what stands in their place."""
 
     def loss(inputs: FloatArray, batch: LossBatch) -> Any:
-        ratio = np.exp(taken(log_policy(inputs, batch), batch.action) - batch.old_log_prob)
+        ratio = np.exp(taken(scores(inputs, batch), batch.action) - batch.old_log_prob)
         return batch.step_mask * -objective(ratio, batch)
 
     return loss
@@ -217,12 +217,6 @@ def entropy_loss(inputs: FloatArray, batch: LossBatch) -> Any:
     log = log_policy(inputs, batch)
     share = np.exp(log)
     return batch.step_mask * (share * np.where(share > 0, log, 0)).sum(axis=1)
-
-
-def without_softmax(inputs: FloatArray, batch: LossBatch) -> Any:
-    """Return the loss whose ratios are those of logits."""
-    logits = taken(inputs, batch.action) / batch.temperature
-    return batch.step_mask * -clipped(np.exp(logits - batch.old_log_prob), batch)
 
 
 def entropy_of_taken(ratio: FloatArray, batch: LossBatch) -> Any:
@@ -242,7 +236,10 @@ def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
         *faults_of(right),
         *((name, {POLICY: policy_loss(wrong)}) for name, wrong in WRONG_OBJECTIVES.items()),
         *((RANGE, {POLICY: policy_loss(clipped_to(*bounds))}) for bounds in product(LOWS, HIGHS)),
-        ("logits are taken for log-probabilities: log_softmax is missing", {POLICY: without_softmax}),
+        (
+            "logits are taken for log-probabilities: log_softmax is missing",
+            {POLICY: policy_loss(objective, lambda inputs, batch: inputs[:, :-1] / batch.temperature)},
+        ),
         (f"{ENTROPY}: only the action taken counts, as -p log p", {ENTROPY: policy_loss(entropy_of_taken)}),
         (
             "softmax is applied twice: probabilities are taken for logits",
