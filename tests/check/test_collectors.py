@@ -263,6 +263,12 @@ def test_resets_without_a_stored_end_are_found(options):
     assert_named(rollout(lambda env: seam(env, many=many), **options), "an episode was cut by a reset, and no end")
     assert_passes(rollout(lambda env: seam(env, stored=True, many=many), **options))
 
+    def one_step(env):
+        """Return rows of which no sum is made: those of a replay buffer."""
+        return {name: array for name, array in seam(env, many=many).items() if name != "truncated"}
+
+    assert_passes(rollout(one_step, **options))
+
 
 def flat(observation, action_mask):
     """Return the probabilities of a policy that prefers no legal action."""
