@@ -11,10 +11,11 @@ from stb_gym.games import shut_the_box, threes
 from stb_gym.games.checking import check_game
 from stb_gym.games.contract import cached_by_rules, check_rules, observation_high
 from stb_gym.games.game import Afterstate, Game, Heuristic, Moves, Roll, dice_in_words, make_game
+from stb_gym.games.scores import final_scores, perfect_score
 from stb_gym.games.throws import Rolls, rolls, throw_faces
 from stb_gym.games.rules import Variant, all_rules, own_rules, rule, rules_of
 from stb_gym.games.positions import locate
-from stb_gym.games.afterstates import final_scores, fits, perfect_score, states_of, walk
+from stb_gym.games.afterstates import fits, states_of, walk
 from stb_gym.games.observations import observations
 from stb_gym.games.registry import GAMES, Entry, entry_of, game_of, name_of, rules_class_of, title
 from stb_gym.games.shut_the_box import VARIANTS, ShutTheBox, open_tiles

@@ -8,19 +8,18 @@ from types import MappingProxyType
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import INTEGER
 from stb_gym.games.contract import (
     SAMPLE,
     cached_by_rules,
     check_answers,
     check_rules,
+    check_words,
     number_of_actions,
     observation_high,
 )
-from stb_gym.games.game import LARGEST_PROGRESS, LARGEST_SCORE, Afterstate, Game, Roll
+from stb_gym.games.game import LARGEST_PROGRESS, Afterstate, Game, Roll
 from stb_gym.games.throws import rolls
 from stb_gym.messages import quoted
 from stb_gym.tracking import tracked
@@ -161,49 +160,6 @@ def check_moves(game: Game, found: Walk, thorough: bool = False) -> None:
     check_answers(game, "moves", game.moves, answers, every)
 
 
-def check_words(game: Game, start: Afterstate, roll: Roll, action: int) -> None:
-    """Raise ValueError unless the methods that describe a game return text and options, at its first state."""
-    texts = {
-        "describe_afterstate": game.describe_afterstate(*start),
-        "describe_roll": game.describe_roll(roll),
-        "describe_move": game.describe_move(action, True, roll),
-    }
-    for method, text in texts.items():
-        if not isinstance(text, str):
-            raise ValueError(f"{method} of {type(game).__name__} must return a string, not {quoted(text)}")
-    options, names = game.options_at(*start), {*game.position_options} - {"roll"}
-    if not (isinstance(options, dict) and options.keys() == names):
-        raise ValueError(
-            f"options_at of {type(game).__name__} must return a dictionary with {', '.join(sorted(names))}, not "
-            f"{quoted(options)}"
-        )
-
-
-def final_scores(game: Game, progress: Sequence[int], thorough: bool = False) -> NDArray[np.int64]:
-    """Return [N] the points of turns that end with each progress [N].
-
-    Args:
-        game: the rules.
-        progress: [N] what the player has.
-        thorough: ask for all points twice, not for a sample.
-
-    Raises:
-        ValueError: if they are not integers, or change when they are asked for again.
-    """
-    scores = []
-    for each in progress:
-        score = game.final_score(each)
-        if isinstance(score, bool) or not isinstance(score, INTEGER) or abs(score) > LARGEST_SCORE:
-            rules = type(game).__name__
-            raise ValueError(
-                f"final_score of {rules} must return an integer up to 2**62, not {quoted(score)} for {each}"
-            )
-        scores.append(score)
-    answers = zip(zip(progress, strict=True), scores, strict=True)
-    check_answers(game, "final_score", game.final_score, answers, 1 if thorough else 1 + len(scores) // SAMPLE)
-    return np.array(scores, np.int64)
-
-
 @checked
 def fits(game: Game) -> bool:
     """Return whether tables can hold a game; a game without a bound on its states is assumed to fit."""
@@ -229,9 +185,3 @@ def check_afterstate(claim: str, game: Game, afterstate: Any) -> None:
     raise ValueError(
         f"{claim} a pair of integers (progress, dice) with 0 to {game.dice} dice, not {quoted(afterstate)}"
     )
-
-
-@cached_by_rules(32)
-def perfect_score(game: Game) -> int:
-    """Return the target of the objective "shut": 0 or, where more points are better, the most points of a turn."""
-    return int(final_scores(game, [progress for progress, _ in walk(game)]).max()) if game.more_is_better else 0

@@ -3,10 +3,11 @@
 from itertools import product
 from typing import Any
 
-from stb_gym.games.afterstates import check_moves, final_scores, starting_points, walk
+from stb_gym.games.afterstates import check_moves, starting_points, walk
 from stb_gym.games.contract import cached_by_rules, check_answers
 from stb_gym.games.observations import observations
 from stb_gym.games.positions import locate
+from stb_gym.games.scores import final_scores
 from stb_gym.games.throws import check_order, rolls
 from stb_gym.messages import quoted
 

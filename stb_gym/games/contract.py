@@ -12,7 +12,7 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 from stb_gym.checks import check_bool, check_integer
-from stb_gym.games.game import LARGEST_THROW_TABLE, MAX_DICE, Game
+from stb_gym.games.game import LARGEST_THROW_TABLE, MAX_DICE, Afterstate, Game, Roll
 from stb_gym.messages import quoted
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -134,6 +134,24 @@ def check_answers(
             raise ValueError(
                 f"{method} of {type(game).__name__} must return the same whenever it is called, and does not{where}"
             )
+
+
+def check_words(game: Game, start: Afterstate, roll: Roll, action: int) -> None:
+    """Raise ValueError unless the methods that describe a game return text and options, at its first state."""
+    texts = {
+        "describe_afterstate": game.describe_afterstate(*start),
+        "describe_roll": game.describe_roll(roll),
+        "describe_move": game.describe_move(action, True, roll),
+    }
+    for method, text in texts.items():
+        if not isinstance(text, str):
+            raise ValueError(f"{method} of {type(game).__name__} must return a string, not {quoted(text)}")
+    options, names = game.options_at(*start), {*game.position_options} - {"roll"}
+    if not (isinstance(options, dict) and options.keys() == names):
+        raise ValueError(
+            f"options_at of {type(game).__name__} must return a dictionary with {', '.join(sorted(names))}, not "
+            f"{quoted(options)}"
+        )
 
 
 def _attribute(game: Game, name: str) -> Any:
