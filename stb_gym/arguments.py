@@ -52,8 +52,10 @@ def checked(function: F) -> F:
 
 
 def _name_of(annotation: Any) -> str:
-    """Return an annotation in words, such as "int" or "Mapping[int, float]"."""
-    return str(annotation).replace("collections.abc.", "") if get_args(annotation) else annotation.__name__
+    """Return the name of an annotation; that of a mapping says what it maps, such as "Mapping[int, float]"."""
+    name = getattr(annotation, "__name__", str(annotation))
+    members = [getattr(each, "__name__", "") for each in get_args(annotation)]
+    return f"{name}[{', '.join(members)}]" if get_origin(annotation) is Mapping and all(members) else name
 
 
 def type_test(annotation: Any) -> Callable[[Any], bool]:

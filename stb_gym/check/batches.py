@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from stb_gym.arrays import FloatArray
-from stb_gym.messages import quoted, reason, shortened
+from stb_gym.messages import LONGEST_MESSAGE, quoted, reason, shortened
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,8 @@ def called(function: Callable[..., Any], name: str, when: str, *arguments: Any) 
         return function(*arguments)
     except Exception as error:
         check_accepts(function, name, *arguments)
-        raise TypeError(f"{name} raised {type(error).__name__} {when}: {quoted(reason(error), 100)}") from error
+        failed = f"{name} raised {type(error).__name__} {when}: "
+        raise TypeError(failed + quoted(reason(error), LONGEST_MESSAGE - len(failed))) from error
 
 
 def check_accepts(function: Callable[..., Any], name: str, *arguments: Any, **named: Any) -> None:
