@@ -60,19 +60,19 @@ def first_known(kind: type) -> type:
 
 
 def all_layers(env: Any) -> list[Any]:
-    """Return the layers of all members of a vector environment, from inside to outside."""
+    """Return the layers of an environment, those of all members of vector environments, from inside to outside."""
     return [*(layer for inner in _inside(env) for layer in all_layers(inner)), env]
 
 
 def limits_of(env: Any) -> list[int]:
     """Return the numbers of steps after which layers truncate turns."""
-    limits = []
+    limits: list[Any] = []
     for layer in all_layers(env):
         spec, attributes = getattr(layer, "spec", None), getattr(layer, "__dict__", {})
         limits += [attributes.get("max_episode_steps"), attributes.get("_max_episode_steps")]
         if spec:
             limits += [spec.max_episode_steps, spec.kwargs.get("max_episode_steps")]
-    return [limit for limit in limits if limit is not None]
+    return [limit for limit in limits if isinstance(limit, int)]
 
 
 def is_normalising(layer: Any) -> bool:

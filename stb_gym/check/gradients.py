@@ -352,10 +352,7 @@ class _Policy:
         wanted = f"gradient_of_a_batch must return {len(self.exact)} numbers"
         if answer is None:
             raise ValueError(f"{wanted}, not None")
-        if self._weights is None:
-            vector = np.array(answer, np.float64)
-        else:
-            vector = flat_gradient(list(answer) if isinstance(answer, Iterator) else answer, self._weights)
+        vector = np.array(answer, np.float64) if self._weights is None else flat_gradient(answer, self._weights)
         if vector.shape != self.exact.shape:
             raise ValueError(f"{wanted}, not shape {vector.shape}")
         if not np.isfinite(vector).all():

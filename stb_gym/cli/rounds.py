@@ -29,7 +29,7 @@ def _winners(policies: Names, wins: FloatArray) -> dict[str, str]:
     """Return who wins most often and the chance, for a sentence."""
     seats = (wins > wins.max() - ROUNDING).nonzero()[0]
     chance = format(wins.max(), PERCENT)
-    if len(seats) == len(wins):
+    if 1 < len(seats) == len(wins):
         return {"winners": f"all win with the same chance, {chance}"}
     names = " and ".join(f"{policies[seat]} in seat {seat + 1}" for seat in seats)
     return {"winners": f"{names} {'wins' if len(seats) == 1 else 'win'} most often, {chance}"}

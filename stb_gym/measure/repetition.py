@@ -21,7 +21,7 @@ MOST_ROUNDED = 0.1  # share of positions at which another size of a batch may ch
 def warn_of_other_answers(answers: NDArray[Any], ask: Callable[[IntArray], NDArray[Any]]) -> None:
     """Ask an agent twice more at some positions, and warn if it answers otherwise.
 
-    The warning names the caller of the caller of the function that calls this one.
+    The warning shows the line of the user, who called a method of a meter, whose helper calls this function.
 
     Args:
         answers: [B] its actions, or [B, A] its probabilities, from one batch.

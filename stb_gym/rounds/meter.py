@@ -134,7 +134,7 @@ class RoundMeter:
         size = max(1, AT_ONCE // len(self._masks))
         for first in range(0, len(possible), size):
             starts = possible[first : first + size]
-            policies = self._policies(player, starts, deterministic)
+            policies = self._policies(player, starts, warns=deterministic and first == 0)
             weights = np.stack([pair_weights(tables, policy, self.illegal)[0] for policy in policies], axis=1)
             chances = score_chances(tables, expected_visits(tables, weights))  # a forfeited turn wins nothing
             wins[starts] = (chances * opponents.utility[starts].T).sum(axis=0)
@@ -168,6 +168,7 @@ class RoundMeter:
         """
         player = player_of(agent, self._view, deterministic, masked)
         opponents = self.opponents
+        self._policies(player, np.flatnonzero(opponents.chance)[:1], warns=deterministic)
 
         def plays(tables: TurnTables, scores_so_far: ScoresSoFar) -> Policy:
             if tables.game != opponents.rules.game:
@@ -176,12 +177,12 @@ class RoundMeter:
             starts = np.flatnonzero((opponents.row == row) & (opponents.observed[:, 2] == after))
             if not len(starts):
                 raise ValueError('the environment shows another seat: make it with seat="drawn"')
-            return self._policies(player, starts, deterministic)[0]
+            return self._policies(player, starts)[0]
 
         return plays
 
-    def _policies(self, player: Player, starts: IntArray, deterministic: bool) -> list[NDArray[Any]]:
-        """Return the policy of an agent after each of some starts; warn if it does not answer the same twice."""
+    def _policies(self, player: Player, starts: IntArray, warns: bool = False) -> list[NDArray[Any]]:
+        """Return the policy of an agent after each of some starts; may warn if it does not answer the same twice."""
         tables = self.opponents.rules.tables
         turn, observed = tables.observation[tables.decisions], self.opponents.observed[starts]
         observations = np.hstack((np.tile(turn, (len(starts), 1)), observed.repeat(len(turn), axis=0)))
@@ -191,6 +192,6 @@ class RoundMeter:
             return player(Batch(self._view(observations[indices], masks[indices]), masks[indices]))
 
         answers = ask(np.arange(len(masks)))
-        if deterministic:
+        if warns:
             warn_of_other_answers(answers, ask)
         return [tables.policy(part) for part in np.split(answers, len(starts))]

@@ -17,6 +17,7 @@ from stb_gym.messages import quoted
 from stb_gym.text.game import Decision, TextGame, decision_at
 
 RECORDERS = MeanRegret, CountsVisits, gym.wrappers.RecordEpisodeStatistics
+MONITOR = "stable_baselines3.common.monitor"  # the module of another
 
 
 class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
@@ -65,7 +66,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         if base.illegal != "end":
             raise ValueError('TextEnv needs an environment with illegal="end"')
         for layer in layers_of(env):
-            if isinstance(layer, RECORDERS):
+            if isinstance(layer, RECORDERS) or type(layer).__module__ == MONITOR:
                 raise ValueError(
                     f"{type(layer).__name__} misses answers that name no action: the infos of TextEnv have their loss"
                 )

@@ -8,10 +8,12 @@ from gymnasium.wrappers import FlattenObservation
 from sb3_contrib import ARS, QRDQN, TRPO, MaskablePPO, RecurrentPPO
 from stable_baselines3 import A2C, DQN, PPO
 from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecFrameStack, VecMonitor, VecNormalize
 
 from stb_gym import MaskInObservation, RegretMeter, evaluate
 from stb_gym.sb3 import RegretCallback, TurnVecEnv
+from stb_gym.text import TextEnv
 from tests import every
 from tests.measure.test_wrapped import row, shown
 
@@ -174,3 +176,8 @@ def test_environments_in_other_processes_are_refused():
         RegretMeter(VecMonitor(envs))
     assert len(envs.reset()) == 1  # the process still runs
     envs.close()
+
+
+def test_a_monitor_inside_of_words_is_refused():
+    with pytest.raises(ValueError, match="Monitor misses answers that name no action"):
+        TextEnv(Monitor(gym.make("stb_gym/Threes-v0")))

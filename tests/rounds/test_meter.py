@@ -95,9 +95,8 @@ def test_a_function_that_draws_its_actions_is_named(recwarn):
     meter = RoundMeter(gym.make("stb_gym/ThreesRound-v0", dice=2))
     with pytest.warns(UserWarning, match="draws its actions"):
         meter(draws)
-    plays = meter.strategy(draws)
     with pytest.warns(UserWarning, match="draws its actions"):
-        meter.opponents.rules.evaluate([plays, plays])
+        meter.strategy(draws)
     meter(draws, deterministic=False)
     assert not recwarn
 
