@@ -105,7 +105,6 @@ def fill_table(
     numbers: list[str],
     out: Path,
     workers: int = 1,
-    ray: Sequence[str] | None = None,
 ) -> pd.DataFrame:
     """Call a function for every key that a results file does not have yet; rows are added as the calls end.
 
@@ -116,7 +115,6 @@ def fill_table(
         numbers: names of the columns of numbers.
         out: the results file, .csv.gz.
         workers: calls that run at a time.
-        ray: as in `run_study`.
 
     Returns:
         The rows of the keys.
@@ -132,20 +130,34 @@ def fill_table(
 
     done = {*read_rows().set_index(names).index}
     missing = [key for key in keys if key not in done]
+    for key, result in results_of(function, missing, workers):
+        with FileLock(f"{out}.lock"):  # other processes may have added rows
+            rows = read_rows()
+            rows.loc[len(rows)] = [*key, *result]
+            save_results(out, rows)
+    return read_rows().set_index(names).loc[[*keys]].reset_index()
+
+
+def results_of(
+    function: Callable[..., Any], calls: Sequence[Call], workers: int, ray: Sequence[str] | None = None
+) -> Iterator[tuple[Call, Any]]:
+    """Call a function several times with a progress bar; yield the arguments and the result of each call as it ends.
+
+    The arguments are as for `in_parallel`.
+
+    Raises:
+        ValueError: after all others, if a call failed.
+    """
     failures = []
-    with ProgressBar("training", len(missing), "runs") as bar:
-        for count, (key, result, failure) in enumerate(in_parallel(function, missing, workers, ray), 1):
+    with ProgressBar("training", len(calls), "runs") as bar:
+        for count, (call, result, failure) in enumerate(in_parallel(function, calls, workers, ray), 1):
             if failure:
-                failures.append(f"{' '.join(map(str, key))}: {failure}")
+                failures.append(f"{' '.join(map(str, call))}: {failure}")
             else:
-                with FileLock(f"{out}.lock"):  # other processes may have added rows
-                    rows = read_rows()
-                    rows.loc[len(rows)] = [*key, *result]
-                    save_results(out, rows)
+                yield call, result
             bar.tell(count)
     if failures:
-        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
-    return read_rows().set_index(names).loc[[*keys]].reset_index()
+        raise ValueError(f"{len(failures)} of {len(calls)} trainings failed, the first: {failures[0]}")
 
 
 def in_parallel(

@@ -100,7 +100,7 @@ def test_the_study_of_the_rest_continues_from_its_file(tmp_path, monkeypatch, ca
     monkeypatch.setattr(rest, "STEPS", 5000)
     monkeypatch.setattr(rest, "STUDIED", ("threes",))
     for _ in range(2):
-        rest.rest(seeds=1, out=tmp_path / "rest.csv.gz")
+        assert rest.main(["--seeds", "1", "--out", str(tmp_path / "rest.csv.gz")]) == 0
     rows = pd.read_csv(tmp_path / "rest.csv.gz")
     assert len(rows) == 4 * len(rest.EXACT) - 1
     assert rows.groupby("agent")["regret"].nunique().tolist() == rows.groupby("agent").size().tolist()

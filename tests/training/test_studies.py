@@ -36,7 +36,7 @@ def test_every_change_is_trained_once_and_changes_the_regret(tmp_path, monkeypat
     monkeypatch.setattr("agents.presets.FILE", presets)
     monkeypatch.setattr(departing, "STUDIES", ("threes small",))
     for _ in range(2):
-        departing.departures(seeds=1, out=tmp_path / "departures.csv.gz")
+        assert departing.main(["--seeds", "1", "--out", str(tmp_path / "departures.csv.gz")]) == 0
     rows = pd.read_csv(tmp_path / "departures.csv.gz")
     assert list(rows[["algorithm", "change"]].itertuples(index=False, name=None)) == list(departing.CHANGES)
     assert rows["regret"].nunique() == len(rows)
@@ -101,7 +101,7 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(diagnoses, "STEPS", 2000)
     monkeypatch.setattr(diagnoses, "FIT_STEPS", 20)
     for _ in range(2):
-        diagnoses.diagnoses(seeds=1, out=tmp_path / "diagnoses.csv.gz")
+        assert diagnoses.main(["--seeds", "1", "--out", str(tmp_path / "diagnoses.csv.gz")]) == 0
     rows = pd.read_csv(tmp_path / "diagnoses.csv.gz").set_index("agent")
     assert rows.index.tolist() == [*diagnoses.OURS, *diagnoses.MODELS]
     assert (rows[["exploration_first_1", "sampling_first_1"]] >= 0).all(axis=None)
@@ -116,7 +116,7 @@ def test_a_language_model_learns_to_write_moves(tmp_path, monkeypatch):
     monkeypatch.setattr(imitating, "STEPS", 150)
     monkeypatch.setattr(imitating, "GAMES", (200,))
     for _ in range(2):
-        imitating.language_model(seeds=1, out=tmp_path / "model.csv.gz")
+        assert imitating.main(["--seeds", "1", "--out", str(tmp_path / "model.csv.gz")]) == 0
     [row] = pd.read_csv(tmp_path / "model.csv.gz").to_dict("records")
     assert (row["games"], row["seed"]) == (200, 0)
     assert 0 < row["regret"] < 34  # of an answer that is never legal

@@ -116,7 +116,7 @@ def test_entries_are_kept_and_continued(run, tmp_path):
         (["make_lowest", "--edition", "0"], "unknown edition '0'"),
         (
             ["make_failing", "--seeds", "1"],
-            f"the first: 200k steps of points, seed 0: {MAKERS}:make_failing fails: RuntimeError: no memory",
+            f"the first: points 200k 0: {MAKERS}:make_failing fails: RuntimeError: no memory",
         ),
     ],
 )

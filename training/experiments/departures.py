@@ -5,7 +5,6 @@ The learners are trained by the presets, as they are and as subclasses with sing
 """
 
 import sys
-from pathlib import Path
 
 import torch
 
@@ -15,10 +14,8 @@ from agents.fitted_q import EmpiricalModel, FittedQ, FittedQSettings
 from agents.ppo import PPO, PPOSettings
 from agents.presets import TASKS, configure
 from stb_gym.arrays import IntArray
-from stb_gym.console import say
-from training.commands import run_command
+from training.experiments.table import Keys, table_command
 from training.run import measure
-from training.study import fill_table
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
@@ -88,20 +85,12 @@ CHANGES: dict[tuple[str, str], type[Learner]] = {
 }
 
 
-def departures(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/departures.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each change to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
     # Unary, the only change of DQN, changes nothing on tiles, which are 0 or 1.
     on_tiles = [(algorithm, change) for algorithm, change in CHANGES if algorithm != "dqn" and "unary" not in change]
     changes = {study: list(CHANGES) if "threes" in study else on_tiles for study in STUDIES}
-    keys = [(*name, study, seed) for study in STUDIES for name in changes[study] for seed in range(seeds)]
-    fill_table(train, keys, KEY, ["regret"], out, workers)
-    say(f"{out} is complete")
+    return [(*name, study, seed) for study in STUDIES for name in changes[study] for seed in range(seeds)]
 
 
 def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
@@ -114,5 +103,7 @@ def train(algorithm: str, change: str, study: str, seed: int) -> list[float]:
     return [measure(config, learner).greedy.regret]
 
 
+main = table_command("departures", train, keys, KEY, ["regret"])
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.departures", departures, None, "the same command continues"))
+    sys.exit(main())

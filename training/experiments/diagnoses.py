@@ -6,7 +6,6 @@ Diagnoses are added to a .csv.gz file as trainings end; the same command continu
 import sys
 from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -18,9 +17,7 @@ from agents.presets import TASKS, configure
 from agents.registry import LEARNERS
 from agents.sb3 import StockLearner
 from stb_gym import RecordVisits, RegretMeter, VectorRecordVisits, diagnose
-from stb_gym.console import say
-from training.commands import run_command
-from training.study import fill_table
+from training.experiments.table import Keys, table_command
 
 STEPS = 200_000
 FIT_STEPS = 1000
@@ -52,23 +49,15 @@ CHANGES = (  # pairs of agents that differ in masks or in a bonus for exploratio
 )
 
 
-def diagnoses(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/diagnoses.csv.gz")) -> None:
-    """Run and diagnose the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each agent and task to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    keys = [
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [
         (agent, task, seed)
         for agents in (OURS, MODELS)
         for seed in range(seeds)
         for agent in agents
         for task in STUDIED
     ]
-    fill_table(train, keys, KEY, NUMBERS, out, workers)
-    say(f"{out} is complete")
 
 
 def train(agent: str, task: str, seed: int) -> list[float]:
@@ -95,5 +84,7 @@ def train(agent: str, task: str, seed: int) -> list[float]:
     return [fitted.evaluation.regret, fitted.representation or 0.0, *parts]
 
 
+main = table_command("diagnoses", train, keys, KEY, NUMBERS)
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.diagnoses", diagnoses, None, "the same command continues"))
+    sys.exit(main())

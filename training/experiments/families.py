@@ -23,10 +23,9 @@ from stb_gym.arrays import FloatArray
 from stb_gym.files import write_text
 from stb_gym.solver import UniformRandom, compile_game, solve_tables
 from stb_gym.tracking import tracked
-from training.commands import run_command
 from training.experiments.hardness import AGENTS, BUDGET, KEY, NUMBERS, trained
+from training.experiments.table import Keys, table_command
 from training.results import TrainingTask
-from training.study import fill_table
 from training.suite.tasks import BOX, DICE, grid
 
 Choices = dict[str, list[Any]]
@@ -199,17 +198,10 @@ def predictions(results: pd.DataFrame, splits: int = 200) -> pd.DataFrame:
     return pd.DataFrame.from_dict(rows, orient="index", columns=["median", "low", "high"])
 
 
-def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/families.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each learner and task to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
     tasks = families()["task"].drop_duplicates()
-    keys = [(agent, task, BUDGET, seed) for seed in range(seeds) for agent in AGENTS for task in tasks]
-    fill_table(train, keys, KEY, NUMBERS, out, workers)
+    return [(agent, task, BUDGET, seed) for seed in range(seeds) for agent in AGENTS for task in tasks]
 
 
 def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
@@ -217,5 +209,7 @@ def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
     return trained(TrainingTask(*json.loads(name)), agent, budget, seed)
 
 
+main = table_command("families", train, keys, KEY, NUMBERS, seeds=3)
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.families", train_all, None, "the same command continues"))
+    sys.exit(main())

@@ -7,16 +7,14 @@ rank correlations of each measure of hardness with the scores of each learner.
 import sys
 import time
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pandas as pd  # type: ignore[import-untyped]
 
 from stb_gym import hardness
 from stb_gym.solving import solve
-from training.commands import run_command
+from training.experiments.table import Keys, table_command
 from training.results import TrainingTask
-from training.study import fill_table
 from training.suite import sweep
 from training.suite.learners import TRACKS_OF_LEARNERS
 from training.suite.tasks import BOX, DICE
@@ -74,16 +72,9 @@ def within_families(results: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(found).groupby(level=0, sort=False).mean()
 
 
-def train_all(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/hardness.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each learner and task to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    keys = [(agent, task, BUDGET, seed) for agent in AGENTS for task in TASKS for seed in range(seeds)]
-    fill_table(train, keys, KEY, NUMBERS, out, workers)
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [(agent, task, BUDGET, seed) for agent in AGENTS for task in TASKS for seed in range(seeds)]
 
 
 def train(agent: str, name: str, budget: str, seed: int) -> list[float]:
@@ -100,5 +91,7 @@ def trained(task: TrainingTask, agent: str, budget: str, seed: int) -> list[floa
     return [found.regret, 1 - found.normalised_score, seconds]
 
 
+main = table_command("hardness", train, keys, KEY, NUMBERS, seeds=3)
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.hardness", train_all, None, "the same command continues"))
+    sys.exit(main())

@@ -5,19 +5,16 @@ language model, by its answers to all questions.
 """
 
 import sys
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import torch
 from torch.nn import functional
 
 from stb_gym import RegretMeter, ShutTheBox, solve
-from stb_gym.console import say
 from stb_gym.text import TextGame
 from stb_gym.text.grading import asked_states
-from training.commands import run_command
-from training.study import fill_table
+from training.experiments.table import Keys, table_command
 
 KEY = ["games", "seed"]
 NUMBERS = ["regret", "illegal_mass", "unparsable_mass"]
@@ -46,6 +43,17 @@ class Transformer(torch.nn.Module):
         return self.scores(self.layers(embedded, mask, is_causal=True))
 
 
+def fit(model: Transformer, steps: int, loss_of_batch: Callable[[Transformer], torch.Tensor]) -> None:
+    """Train a model by the losses of batches that a function draws; the learning rate falls linearly to 0."""
+    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
+    for step in range(steps):
+        loss = loss_of_batch(model)
+        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / steps)
+        optimizer.zero_grad()
+        loss.backward()  # type: ignore[no-untyped-call]
+        optimizer.step()
+
+
 def train(games: int, seed: int) -> list[float]:
     """Train a model on games of perfect play; return its exact regret, its illegal mass and its unparsable mass."""
     torch.set_num_threads(1)
@@ -65,16 +73,13 @@ def train(games: int, seed: int) -> list[float]:
     position = torch.arange(LONGEST)
     is_answer = ((position >= lengths(prompts)[:, None]) & (position <= lengths(examples)[:, None]))[examples_played]
 
-    model = Transformer()
-    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
-    for step in range(STEPS):
+    def loss(model: Transformer) -> torch.Tensor:
         batch = torch.randint(len(examples_played), (BATCH,))
         scores, learned = model(characters[batch, :-1]), is_answer[batch, 1:]
-        loss = functional.cross_entropy(scores[learned], characters[batch, 1:][learned])
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / STEPS)
-        optimizer.zero_grad()
-        loss.backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+        return functional.cross_entropy(scores[learned], characters[batch, 1:][learned])
+
+    model = Transformer()
+    fit(model, STEPS, loss)
     grade = text.grade(zip((question["id"] for question in questions), answered(model, prompts), strict=True))
     return [grade.evaluation.regret, grade.illegal_mass, grade.unparsable_mass]
 
@@ -101,17 +106,12 @@ def answered(model: Transformer, prompts: Sequence[str]) -> list[str]:
     return [line[len(prompt) :].partition("\n")[0] for prompt, line in zip(prompts, lines, strict=True)]
 
 
-def language_model(*, seeds: int = 3, workers: int = 1, out: Path = Path("runs/language_model.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [(games, seed) for games in GAMES for seed in range(seeds)]
 
-    Args:
-        seeds: How many seeds to train for each number of games.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    fill_table(train, [(games, seed) for games in GAMES for seed in range(seeds)], KEY, NUMBERS, out, workers)
-    say(f"{out} is complete")
 
+main = table_command("language_model", train, keys, KEY, NUMBERS, seeds=3)
 
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.language_model", language_model, None, "the same command continues"))
+    sys.exit(main())

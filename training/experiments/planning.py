@@ -7,16 +7,13 @@ the same command continues. `python -m docs.results` writes them as a table and 
 
 import sys
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
 
 from agents.planning import Rollouts, TreeSearch
 from stb_gym import RegretMeter
-from stb_gym.console import say
-from training.commands import run_command
-from training.study import fill_table
+from training.experiments.table import Keys, table_command
 
 KEY = ["task", "simulations", "planner", "seed"]
 TASKS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -28,17 +25,9 @@ SIMULATIONS = (10, 30, 100, 300, 1000, 3000, 10_000)
 AT_ONCE = 1024  # positions
 
 
-def planning(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/planning.csv.gz")) -> None:
-    """Run the planners that the file lacks.
-
-    Args:
-        seeds: How many seeds of each planner, task and number of simulations to run.
-        workers: How many run at a time.
-        out: The .csv.gz file.
-    """
-    keys = [(*names, seed) for names in product(TASKS, SIMULATIONS, PLANNERS) for seed in range(seeds)]
-    fill_table(regret_of, keys, KEY, ["regret"], out, workers)
-    say(f"{out} is complete")
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [(*names, seed) for names in product(TASKS, SIMULATIONS, PLANNERS) for seed in range(seeds)]
 
 
 def regret_of(task: str, simulations: int, planner: str, seed: int) -> list[float]:
@@ -50,5 +39,7 @@ def regret_of(task: str, simulations: int, planner: str, seed: int) -> list[floa
     return [meter(PLANNERS[planner](envs, simulations, seed=seed).act, deterministic=False).regret]
 
 
+main = table_command("planning", regret_of, keys, KEY, ["regret"])
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.planning", planning, None, "the same command continues"))
+    sys.exit(main())

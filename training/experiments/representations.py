@@ -7,17 +7,14 @@ parts are added to a .csv.gz file as trainings end; the same command continues.
 
 import sys
 from itertools import product
-from pathlib import Path
 
 import torch
 
 from agents.presets import TASKS, configure
 from stb_gym import RegretMeter, VectorRecordVisits, diagnose
-from stb_gym.console import say
 from stb_gym.envs import REPRESENTATIONS, VectorRepresentObservation
-from training.commands import run_command
 from training.experiments.diagnoses import STUDIED
-from training.study import fill_table
+from training.experiments.table import Keys, table_command
 
 AGENTS = ("ppo", "dqn", "fitted-q")
 PLAIN = "as it is"
@@ -26,17 +23,9 @@ KEY = ["agent", "task", "representation", "seed"]
 NUMBERS = ["regret", "exploration", "sampling", "rest"]
 
 
-def representations(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/representations.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each learner, task and representation to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    names = [(*names, seed) for seed, *names in product(range(seeds), AGENTS, STUDIED, SHOWN)]
-    fill_table(train, names, KEY, NUMBERS, out, workers)
-    say(f"{out} is complete")
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [(*names, seed) for seed, *names in product(range(seeds), AGENTS, STUDIED, SHOWN)]
 
 
 def train(agent: str, task: str, representation: str, seed: int) -> list[float]:
@@ -53,5 +42,7 @@ def train(agent: str, task: str, representation: str, seed: int) -> list[float]:
     return [found.evaluation.regret, found.exploration, found.sampling, found.rest]
 
 
+main = table_command("representations", train, keys, KEY, NUMBERS)
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.representations", representations, None, "the same command continues"))
+    sys.exit(main())

@@ -6,7 +6,7 @@ up. Rows are added to a .csv.gz file as trainings end; the same command continue
 
 import sys
 from dataclasses import replace
-from pathlib import Path
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -21,12 +21,10 @@ from agents.registry import LEARNERS
 from agents.tabular import QLearning
 from stb_gym import RegretMeter, VectorRecordVisits, diagnose
 from stb_gym.arrays import IntArray
-from stb_gym.console import say
 from stb_gym.envs import TurnVectorEnv
 from stb_gym.solver import solve_tables
-from training.commands import run_command
 from training.experiments.diagnoses import STUDIED
-from training.study import fill_table
+from training.experiments.table import Keys, table_command
 
 KEY = ["agent", "task", "help", "seed"]
 NUMBERS = ["regret", "rest"]
@@ -140,24 +138,13 @@ class UniformStarts(TurnVectorEnv):
         self._states[games] = self.np_random.choice(self.transitions.tables.decisions, len(games))
 
 
-def rest(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/rest.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
-
-    Args:
-        seeds: How many seeds of each learner, task and help to train.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    keys = [
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [
         (agent, task, name, seed)
-        for seed in range(seeds)
-        for agent in EXACT
-        for task in STUDIED
-        for name in HELPS
+        for seed, agent, task, name in product(range(seeds), EXACT, STUDIED, HELPS)
         if agent in UPDATES_OF or name != UPDATES
     ]
-    fill_table(train, keys, KEY, NUMBERS, out, workers)
-    say(f"{out} is complete")
 
 
 def train(agent: str, task: str, name: str, seed: int) -> list[float]:
@@ -181,5 +168,7 @@ def train(agent: str, task: str, name: str, seed: int) -> list[float]:
     return [found.evaluation.regret, found.rest]
 
 
+main = table_command("rest", train, keys, KEY, NUMBERS)
+
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.rest", rest, None, "the same command continues"))
+    sys.exit(main())

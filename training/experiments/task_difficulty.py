@@ -6,18 +6,15 @@ are added to a .csv.gz file as trainings end; the same command continues.
 """
 
 import sys
-from pathlib import Path
 
 import numpy as np
 import torch
 
-from stb_gym.console import say
 from stb_gym.solver import pair_weights
 from stb_gym.text import TextGame, draw_task
-from training.commands import run_command
-from training.experiments.language_model import LEARNING_RATE, Transformer
+from training.experiments.language_model import Transformer, fit
+from training.experiments.table import Keys, table_command
 from training.experiments.text_rewards import Course
-from training.study import fill_table
 
 KEY = ["task", "steps"]
 MODELS = 3  # trained on each task
@@ -41,14 +38,7 @@ def pass_rates(task: int, steps: int) -> list[float]:
     found = []
     for _ in range(MODELS):
         model = Transformer()
-        optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
-        for step in range(steps):
-            each = learned[torch.multinomial(weights, BATCH, replacement=True)]
-            likely = course.log_probability(model, course.question[each], course.examples[each], course.ends[each])
-            optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / steps)
-            optimizer.zero_grad()
-            (-likely.mean()).backward()  # type: ignore[no-untyped-call]
-            optimizer.step()
+        fit(model, steps, lambda model: course.loss(model, learned[torch.multinomial(weights, BATCH, True)]))
         likelihood = np.full(len(tables.pair_state), -np.inf)
         with torch.no_grad():
             likelihood[course.pairs] = course.log_probability(model, course.question, course.examples, course.ends)
@@ -57,17 +47,12 @@ def pass_rates(task: int, steps: int) -> list[float]:
     return found + [getattr(drawn, name) for name in PREDICTORS]
 
 
-def task_difficulty(*, tasks: int = 80, workers: int = 1, out: Path = Path("runs/task_difficulty.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings; each task is drawn by a seed."""
+    return [(task, STEPS) for task in range(seeds)]
 
-    Args:
-        tasks: How many tasks to draw, by the seeds 0, 1, ...
-        workers: On how many tasks models are trained at a time.
-        out: The .csv.gz file.
-    """
-    fill_table(pass_rates, [(task, STEPS) for task in range(tasks)], KEY, PASS_RATES + PREDICTORS, out, workers)
-    say(f"{out} is complete")
 
+main = table_command("task_difficulty", pass_rates, keys, KEY, PASS_RATES + PREDICTORS, seeds=80)
 
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.task_difficulty", task_difficulty, None, "the same command continues"))
+    sys.exit(main())

@@ -11,7 +11,6 @@ import sys
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -20,16 +19,14 @@ from stb_gym import Game, ShutTheBox, Threes
 from stb_gym.arrays import FloatArray, IntArray
 from stb_gym.check.estimators import by_group, to_go, total
 from stb_gym.check.sampled_turns import Turns
-from stb_gym.console import say
 from stb_gym.envs import stepper_of
 from stb_gym.solver import Evaluation, solve_tables
 from stb_gym.text import TextGame
 from stb_gym.text.game import decision_at
 from stb_gym.text.grading import asked_states, grade_actions
-from training.commands import run_command
 from training.experiments.estimators import by_rollout, grpo
-from training.experiments.language_model import CHARACTERS, LEARNING_RATE, Transformer, encode, lengths
-from training.study import fill_table
+from training.experiments.language_model import CHARACTERS, Transformer, encode, fit, lengths
+from training.experiments.table import Keys, table_command
 
 GAMES: dict[str, Game] = {"nine-tiles": ShutTheBox(), "threes": Threes()}
 REWARDS = {
@@ -122,6 +119,10 @@ class Course:
         of_characters = model(text[:, :-1]).log_softmax(dim=2).gather(2, text[:, 1:, None])[:, :, 0]
         return (of_characters * is_answer).sum(dim=1)
 
+    def loss(self, model: Transformer, drawn: torch.Tensor) -> torch.Tensor:
+        """Return the mean loss of a model on legal moves: pairs with the indices `drawn`."""
+        return -self.log_probability(model, self.question[drawn], self.examples[drawn], self.ends[drawn]).mean()
+
     def measure(self, model: Transformer) -> list[float]:
         """Return the regret, the illegal mass and the unparsable mass of the most probable answers."""
         question = np.arange(len(self.asked))
@@ -146,14 +147,7 @@ def beginner(game: str) -> tuple[Course, Transformer]:
     torch.set_num_threads(1)
     torch.manual_seed(0)
     course, model = Course(TextGame(GAMES[game])), Transformer()
-    optimizer = torch.optim.Adam(model.parameters(), LEARNING_RATE)
-    for step in range(STEPS):
-        batch = torch.randint(len(course.pairs), (BATCH,))
-        likely = course.log_probability(model, course.question[batch], course.examples[batch], course.ends[batch])
-        optimizer.param_groups[0]["lr"] = LEARNING_RATE * (1 - step / STEPS)
-        optimizer.zero_grad()
-        (-likely.mean()).backward()  # type: ignore[no-untyped-call]
-        optimizer.step()
+    fit(model, STEPS, lambda model: course.loss(model, torch.randint(len(course.pairs), (BATCH,))))
     return course, model
 
 
@@ -286,18 +280,12 @@ def train(game: str, reward: str, seed: int) -> list[float]:
         batches += 1
 
 
-def text_rewards(*, seeds: int = 5, workers: int = 1, out: Path = Path("runs/text_rewards.csv.gz")) -> None:
-    """Run the trainings that the file lacks.
+def keys(seeds: int) -> Keys:
+    """Return the keys of all trainings."""
+    return [(game, reward, seed) for seed in range(seeds) for game in GAMES for reward in REWARDS]
 
-    Args:
-        seeds: How many seeds to train for each game and reward.
-        workers: How many are trained at a time.
-        out: The .csv.gz file.
-    """
-    keys = [(game, reward, seed) for seed in range(seeds) for game in GAMES for reward in REWARDS]
-    fill_table(train, keys, KEY, NUMBERS, out, workers)
-    say(f"{out} is complete")
 
+main = table_command("text_rewards", train, keys, KEY, NUMBERS)
 
 if __name__ == "__main__":
-    sys.exit(run_command("training.experiments.text_rewards", text_rewards, None, "the same command continues"))
+    sys.exit(main())

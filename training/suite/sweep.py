@@ -11,9 +11,8 @@ from agents.custom import allow, made, named
 from agents.registry import check_agent
 from stb_gym import RegretMeter
 from stb_gym.solver import Policy
-from stb_gym.tracking import ProgressBar
 from training.results import TrainingTask
-from training.study import in_parallel
+from training.study import results_of
 from training.suite import entries
 from training.suite.environment import TaskEnv
 from training.suite.learners import TRACKS_OF_LEARNERS, RepositoryAgent
@@ -53,18 +52,8 @@ def sweep(
         for kind, task in tasks.items()
         for seed in sorted({*range(seeds)} - entries.read(entry, budget, kind, task).keys())
     ]
-    function = partial(train, tasks, track, agent)
-    failures = []
-    with ProgressBar("training", len(missing), "runs") as bar:
-        for count, (call, policy, failure) in enumerate(in_parallel(function, missing, workers, ray), 1):
-            kind, budget, seed = call
-            if failure:
-                failures.append(f"{budget} steps of {kind}, seed {seed}: {failure}")
-            else:
-                entries.add(entry, budget, kind, tasks[kind], seed, policy)
-            bar.tell(count)
-    if failures:
-        raise ValueError(f"{len(failures)} of {len(missing)} trainings failed, the first: {failures[0]}")
+    for (kind, budget, seed), policy in results_of(partial(train, tasks, track, agent), missing, workers, ray):
+        entries.add(entry, budget, kind, tasks[kind], seed, policy)
 
 
 def maker_of(agent: str) -> Callable[..., Any]:
