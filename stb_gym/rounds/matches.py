@@ -16,8 +16,7 @@ import numpy as np
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.checks import check_choice, check_integer
-from stb_gym.rounds.evaluation import Outcome
-from stb_gym.rounds.round import Round
+from stb_gym.rounds.round import Outcome, Round
 from stb_gym.rounds.strategies import RoundStrategy, check_strategies
 
 BEGINS = {

@@ -15,9 +15,8 @@ import numpy as np
 
 from stb_gym.arrays import FloatArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import check_integer
-from stb_gym.rounds.evaluation import RoundEvaluation
 from stb_gym.rounds.optimal_turn import best_values
-from stb_gym.rounds.round import Round
+from stb_gym.rounds.round import Round, RoundEvaluation
 from stb_gym.rounds.scores_so_far import ScoresSoFar
 from stb_gym.rounds.strategies import RoundStrategy
 

@@ -1,4 +1,4 @@
-"""Rounds of several players: the subgame-perfect equilibrium, and the exact chances of any players.
+"""Rounds of several players: the subgame-perfect equilibrium, the exact results of any players, and best responses.
 
 N players take one turn each of the same game, one after the other. Each sees the final scores so far, and the best
 final score wins. All that matters of the scores so far is z = (lead, number of holders). With k players still to come,
@@ -19,20 +19,152 @@ with whom the player shares the lead in the end, which counts even where it does
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from itertools import accumulate
+from typing import NamedTuple
 
 import numpy as np
 
 from stb_gym.arguments import checked
-from stb_gym.checks import check_integer
-from stb_gym.rounds.evaluation import RoundEvaluation, Seat, play_seat
+from stb_gym.arrays import FloatArray, cached_arrays, freeze
+from stb_gym.checks import check_bool, check_choice, check_integer
+from stb_gym.games import Game, check_game
 from stb_gym.rounds.optimal_turn import OptimalTurn
-from stb_gym.rounds.rules import RulesOfRound
-from stb_gym.rounds.scores_so_far import ScoresSoFar
+from stb_gym.rounds.scores_so_far import ScoresSoFar, ScoresSoFarTable
+from stb_gym.rounds.seats import Seat, play_seat
 from stb_gym.rounds.strategies import RoundStrategy, check_strategies, strategy_of
-from stb_gym.solver import Policy, Solution
+from stb_gym.solver import Policy, Solution, TurnTables, compile_game
 from stb_gym.tracking import tracked
+
+INDIFFERENT = {
+    "fewer": "among equally good moves, players prefer to share the lead with fewer",
+    "company": "among equally good moves, players prefer to share the lead with more",
+    "lowest": "among equally good moves, players take the lowest action",
+}
+
+
+class Outcome(NamedTuple):
+    """The chances of the first of two players; they sum to 1."""
+
+    win: float
+    loss: float
+    tie: float
+
+
+class BestResponse(NamedTuple):
+    """The best response of a seat to the other players of a round.
+
+    Attributes:
+        value: the seat's expected win.
+        gain: by how much that exceeds its expected win as evaluated.
+        turn: the play.
+    """
+
+    value: float
+    gain: float
+    turn: OptimalTurn
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RoundEvaluation:
+    """The exact results of a round whose players follow given strategies.
+
+    Attributes:
+        rules: the round.
+        played: the play of every seat, in turn order.
+    """
+
+    rules: "Round"
+    played: tuple[Seat, ...]
+
+    def __post_init__(self) -> None:
+        freeze(vars(self))
+
+    def __repr__(self) -> str:
+        wins = np.array2string(self.seats, precision=4, threshold=10)
+        return f"<{self.rules.players} players of {self.rules.game}, ties {self.rules.ties}: seats win {wins}>"
+
+    @cached_arrays
+    def _reached(self) -> list[FloatArray]:
+        """[Z] for each seat: the probabilities of the scores so far before its turn."""
+        table, chances = self.rules.scores_so_far, [seat.chances for seat in self.played[:-1]]
+        return [*accumulate(chances, table.reached_after, initial=table.initial)]
+
+    def _value_after(self, final_value: FloatArray) -> list[FloatArray]:
+        """Return [Z] for each seat: the value of each row to a holder of the lead after its turn.
+
+        Args:
+            final_value: [Z] the value at the end of the round.
+        """
+        chances = [seat.chances for seat in reversed(self.played[1:])]
+        return [*accumulate(chances, self.rules.scores_so_far.value_before, initial=final_value)][::-1]
+
+    @cached_arrays
+    def value_after(self) -> list[FloatArray]:
+        """[Z] for each seat: the expected win of each holder of the lead after its turn."""
+        return self._value_after(self.rules.scores_so_far.share)
+
+    @cached_arrays
+    def seats(self) -> FloatArray:
+        """[players] the expected win of each seat: its chance to win or, under "split", its share of the win."""
+        table = self.rules.scores_so_far
+        wins = []
+        for reached, seat, value in zip(self._reached, self.played, self.value_after, strict=True):
+            wins.append(reached @ (seat.chances * table.takes_lead * value[table.next_row]).sum(axis=1))
+        return np.array(wins)
+
+    @cached_arrays
+    def throws(self) -> FloatArray:
+        """[players] the expected number of throws of each seat."""
+        return np.array([reached @ seat.throws for reached, seat in zip(self._reached, self.played, strict=True)])
+
+    @cached_arrays
+    def survival(self) -> FloatArray:
+        """[players, T] the chance that nobody beats a player who leads alone.
+
+        The rows are the numbers of players still to play, 0, 1 ..., and the columns are ranks of the lead.
+        """
+        stands = self._value_after(np.ones(len(self.rules.scores_so_far.lead)))
+        return np.minimum(np.stack(stands[::-1])[:, self.rules.scores_so_far.holders == 1], 1)  # rounding may exceed 1
+
+    @cached_arrays
+    def lead_value(self) -> FloatArray:
+        """[players, T] the expected win of a player who leads alone, by players still to play and rank of the lead."""
+        return np.stack(self.value_after[::-1])[:, self.rules.scores_so_far.holders == 1]
+
+    def best_response(self, seat: int) -> BestResponse:
+        """Compute the best response of a seat to the other seats.
+
+        Args:
+            seat: the index in turn order, from 0.
+
+        Returns:
+            Its value, its gain and its play.
+        """
+        check_integer("seat", seat, 0, self.rules.players - 1)
+        turn = OptimalTurn(self.rules.scores_so_far, self.value_after[seat])
+        met = self.rules.scores_so_far.reachable_by(seat)
+        value = float(self._reached[seat][met] @ turn.values(met))
+        return BestResponse(value, max(0.0, value - float(self.seats[seat])), turn)
+
+    @cached_property
+    def exploitability(self) -> float:
+        """The sum of the gains of the seats' best responses; 0 at an equilibrium."""
+        return sum(self.best_response(seat).gain for seat in range(self.rules.players))
+
+    @property
+    def outcome(self) -> Outcome:
+        """Win, loss and tie of the first of two players.
+
+        Raises:
+            ValueError: if the round has another number of players.
+        """
+        if self.rules.players != 2:
+            raise ValueError(f"only a round of 2 players has an outcome, not one of {self.rules.players}")
+        takes, keeps = self.rules.scores_so_far.takes_lead, self.rules.scores_so_far.keeps_lead
+        second = self._reached[1][:, None] * self.played[1].chances
+        return Outcome(*(float(second[how].sum()) for how in (~takes, ~keeps, keeps & takes)))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,7 +222,8 @@ class RoundSolution(RoundEvaluation):
         return self._turn(scores_so_far).policy(scores_so_far)
 
 
-class Round(RulesOfRound):
+@dataclass(frozen=True)
+class Round:
     """A round of several players.
 
     Args:
@@ -102,6 +235,9 @@ class Round(RulesOfRound):
             expects to share the lead with the fewest others; "company": with the most; "lowest": the lowest action,
             which also decides where that number is equal.
 
+    Attributes:
+        scores_so_far: all scores so far that the round may have.
+
     Raises:
         TypeError: if `game` is no game.
         ValueError: if a value is not allowed.
@@ -111,6 +247,27 @@ class Round(RulesOfRound):
         >>> stb_gym.rounds.Round(stb_gym.ShutTheBox(), players=2).solve().seats.round(4).tolist()
         [0.498, 0.502]
     """
+
+    game: Game
+    players: int = 2
+    ties: str = "split"
+    shut_wins: bool = False
+    indifferent: str = "fewer"
+    scores_so_far: ScoresSoFarTable = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_game(self.game)
+        check_bool("shut_wins", self.shut_wins)
+        check_choice("rule for equally good moves", self.indifferent, list(INDIFFERENT))
+        table = ScoresSoFarTable(compile_game(self.game), self.players, self.ties, bool(self.shut_wins))
+        plain = {"players": int(self.players), "shut_wins": bool(self.shut_wins)}  # NumPy's numbers have another repr
+        for name, value in {**plain, "scores_so_far": table}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def tables(self) -> TurnTables:
+        """The arrays of the game."""
+        return self.scores_so_far.tables
 
     @lru_cache(maxsize=8, typed=True)  # noqa: B019 - equal rounds share their solution
     def solve(self) -> RoundSolution:
