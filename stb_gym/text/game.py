@@ -5,13 +5,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import BoolArray
 from stb_gym.checks import check_choice, check_integer
 from stb_gym.envs import Stepper, stepper_of
 from stb_gym.games import Roll, fits
@@ -342,31 +340,6 @@ class TextGame:
         """
         questions = tracked(self.questions(), "questions asked", "questions", len(self._asked))
         return self.grade((each["id"], model(f"{each['rules']}\n\n{each['question']}")) for each in questions)
-
-    @checked
-    def agent(self, model: Callable[[str], str]) -> Callable[[NDArray[Any], BoolArray], NDArray[np.int64]]:
-        """Return a model as an agent for `RegretMeter.sample`, which plays boxes too large for tables.
-
-        An answer that names no action becomes the first illegal one.
-
-        Args:
-            model: a function from a prompt to an answer.
-
-        Returns:
-            A function from observations and action masks to actions.
-        """
-
-        def act(observations: NDArray[Any], masks: BoolArray) -> NDArray[np.int64]:
-            actions = []
-            for state, mask in zip(self._stepper.find_states(observations), masks, strict=True):
-                decision = decision_at(self._stepper, int(state))
-                action = self.parse(model(self.prompt(decision)), decision)
-                if action is None and mask.all():
-                    raise ValueError("all actions are legal there: none can stand for an answer that names no action")
-                actions.append(int(mask.argmin()) if action is None else action)
-            return np.array(actions)
-
-        return act
 
 
 def _drawn_names(words: Words, seed: int) -> tuple[str, ...]:

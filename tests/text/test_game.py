@@ -10,7 +10,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 import stb_gym
-from stb_gym import MaskInObservation, Objective, RecordRegret, RegretMeter, ShutTheBox, Threes, evaluate, strategy
+from stb_gym import MaskInObservation, Objective, RecordRegret, ShutTheBox, Threes, evaluate, strategy
 from stb_gym.cli.program import main
 from stb_gym.envs import stepper_of
 from stb_gym.games import GAMES, entry_of, fits, make_game, rolls
@@ -341,13 +341,6 @@ def test_questions_for_other_utilities_of_one_name_have_other_ids():
         games[1].grade({ids[0]: "1"})
 
 
-def test_an_agent_that_is_shown_other_observations_is_not_asked():
-    game = TextGame(Threes())
-    env = gym.wrappers.RescaleObservation(gym.make("stb_gym/Threes-v0"), np.float32(0), np.float32(1))
-    with pytest.raises(ValueError, match="is no observation of Threes"):
-        RegretMeter(env).sample(game.agent(lambda prompt: "1"), 10)
-
-
 # The environment
 
 
@@ -403,19 +396,6 @@ def test_other_environments_are_refused():
         TextEnv(gym.make("stb_gym/Threes-v0", illegal="raise"))
     with pytest.raises(TypeError, match="need a Discrete action space, not Text"):
         MaskInObservation(TextEnv(gym.make("stb_gym/Threes-v0")))
-
-
-def test_models_play_boxes_too_large_for_tables():
-    rules = ShutTheBox(tiles=16, dice=3)
-    game = TextGame(rules, list_moves=True)
-
-    def first_of_the_list(prompt):
-        return "Answer: " + prompt.split("Legal moves: ")[1].split("\n")[0].split(";")[0]
-
-    meter = RegretMeter(rules)
-    in_words = meter.sample(game.agent(first_of_the_list), 50)
-    assert in_words.regret == meter.sample(lambda observations, masks: masks.argmax(axis=1), 50).regret
-    assert meter.sample(game.agent(lambda prompt: "?"), 10).illegal_mass == 1
 
 
 # The commands
