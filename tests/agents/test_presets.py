@@ -116,6 +116,10 @@ def test_a_configuration_survives_json():
         ({"env": "os:path"}, "unknown environment 'os:path'"),
         ({"more": 1}, "unknown entry 'more'"),
         ({"opponents": "naive"}, "a round needs both opponents and players"),
+        (
+            {"algorithm": "q-learning", "settings": {}, "opponents": "naive", "players": 2},
+            "unknown algorithm for rounds 'q-learning': allowed are ppo, dqn",
+        ),
         ({"opponents": "naive", "players": 1}, "players should be greater than or equal to 2"),
         (
             {"opponents": "naive", "players": 2, "arguments": {"objective": "shut"}},
@@ -128,11 +132,6 @@ def test_entries_are_checked_strictly(change, message):
     with pytest.raises(ValueError, match=message) as raised:
         Config.from_json(entries | change)
     assert "\n" not in str(raised.value)
-
-
-def test_algorithms_that_cannot_play_rounds_are_refused():
-    with pytest.raises(ValueError, match="unknown algorithm for rounds 'q-learning': allowed are ppo, dqn"):
-        configure("q-learning", ENV, {}, steps=9, opponents="naive", players=2)
 
 
 @pytest.mark.parametrize("algorithm", [name for name, learner in LEARNERS.items() if learner.plays_rounds])
@@ -150,19 +149,11 @@ def test_a_task_has_one_name_however_it_is_written():
     assert task_name(ENV, {"tiles": 11}) is None
 
 
-def test_damaged_presets_are_named_with_their_file(tables):
-    tables.write_text("[q-learning]\nsteps = ")
-    presets._read_tables.cache_clear()
-    with pytest.raises(ValueError, match=f"{tables}: Invalid value"):
-        read_preset("q-learning", None)
-    tables.write_text("[q-lerning]")
-    with pytest.raises(ValueError, match="unknown table 'q-lerning'"):
-        read_preset("q-learning", None)
-
-
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
+        ("[ppo]\nsteps = ", "Invalid value"),
+        ("[q-lerning]", "unknown table 'q-lerning'"),
         ("ppo = 3", "ppo must be a table, not 3"),
         ("variants = 3", "variants must be a table, not 3"),
         ("[[ppo]]\nsteps = 3", "ppo must be a table, not \\[{'steps': 3}]"),

@@ -58,15 +58,6 @@ def test_act_returns_the_actions_that_the_library_predicts(name):
     assert TABLES.legal[TABLES.decisions, actions].all() == learner.uses_masks
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_weights_survive_a_state_dict(name):
-    learner, other = learner_of(name), learner_of(name, seed=4)
-    assert (learner.act(*SEEN) != other.act(*SEEN)).any()
-    other.load_state_dict(learner.state_dict())
-    assert weights_of(other.agent) == weights_of(learner.agent)
-    assert (learner.act(*SEEN) == other.act(*SEEN)).all()
-
-
 def test_settings_of_the_tuned_agent_reach_the_library():
     model = learner_of(TUNED, learning_rate=0.25, gamma=0.75).agent
     assert [model.lr_schedule(left) for left in (1.0, 0.5, 0.0)] == [0.25, 0.125, 0.0]

@@ -316,7 +316,7 @@ def test_prompts_contain_the_rules(pig, snapshot):
     assert [box.rules, TextGame(pig()).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
 
 
-def test_games_without_names_or_questions_and_impossible_positions_are_refused(pig):
+def test_wrong_arguments_and_impossible_positions_are_refused(pig):
     with pytest.raises(ValueError, match="nothing to rename in pig"):
         TextGame(pig(), seed=1)
     with pytest.raises(ValueError, match="at most 26 tiles, not 28"):
@@ -331,6 +331,8 @@ def test_games_without_names_or_questions_and_impossible_positions_are_refused(p
         TextGame(ShutTheBox(tiles=24, dice=4)).position(1, 9, (3,))
     with pytest.raises(ValueError, match="an Objective with a name"):
         TextGame(Threes(), lambda scores: -scores)
+    with pytest.raises(ValueError, match="unknown wording 'haiku'"):
+        TextGame(Threes(), wording="haiku")
 
 
 def test_questions_for_other_utilities_of_one_name_have_other_ids():

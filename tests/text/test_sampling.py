@@ -120,8 +120,3 @@ def test_every_wording_has_its_own_questions_and_takes_every_answer(wording):
     assert re.findall(r"shut [\d,]+", game.prompt(position)) == (["shut 3,5"] if wording == "example" else [])
     others = [TextGame(game.game, wording=name) for name in WORDINGS if name != wording]
     assert not any(other.has_question(game.identity(position)) for other in others)
-
-
-def test_unknown_wordings_are_refused():
-    with pytest.raises(ValueError, match="wording"):
-        TextEnv(gym.make("stb_gym/Threes-v0"), wording="haiku")

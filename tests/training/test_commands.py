@@ -98,21 +98,6 @@ def test_the_names_of_runs(options, name):
 
 
 @pytest.mark.nightly
-def test_several_seeds_are_trained_by_two_workers(folders, capsys):
-    words = ["monte-carlo", *FIVE, "--seeds", "0-2,5", "--workers", "2", "--out", "study"]
-    assert train.main(words) == 0
-    names = [f"monte-carlo-ShutTheBox-v0-tiles-5-{seed}" for seed in (0, 1, 2, 5)]
-    paths = [folders.parent / "study" / name for name in names]
-    assert all(Run(path).result()["finished"] for path in paths)
-    assert len({Run(path).curve()["regret"].iloc[-1] for path in paths}) > 1
-    assert capsys.readouterr().err.endswith(
-        f"python -m training.compare {' '.join(f'study/{name}' for name in names)}\n"
-    )
-    assert train.main(words) == 2
-    assert "holds a run: add --resume or --overwrite" in capsys.readouterr().err
-
-
-@pytest.mark.nightly
 def test_nothing_is_overwritten_if_a_flag_is_wrong(folders):
     assert train.main(["q-learning", *FIVE]) == 0
     assert train.main(["q-learning", *FIVE, "--overwrite", "--workers", "0"]) == 2

@@ -10,6 +10,7 @@ import sys
 from functools import partial
 from pathlib import Path
 from shutil import copytree
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -34,6 +35,7 @@ from training.suite.__main__ import suite
 
 HERE = "tests.training.test_custom"
 FIVE = ["--tiles", "5", "--measurements", "4"]
+SUITE = SimpleNamespace(main=partial(run_command, "training.suite", suite), __name__="training.suite")
 
 
 class Guessing:
@@ -247,35 +249,78 @@ def test_a_log_needs_its_library(folders, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "message"),
+    ("command", "words", "message"),
     [
         (
+            train,
             [f"{HERE}:Guessing", "--settings.scal", "1"],
-            "unknown setting 'scal': allowed are scale, extra, vector; did you",
+            "unknown setting 'scal': allowed are scale, extra, vector; ",
         ),
-        ([f"{HERE}:Gessing"], f"the code {HERE}:Gessing: AttributeError"),
-        (["no_such_module:Agent"], "--import no_such_module: ModuleNotFoundError"),
-        ([f"{HERE}:make_nothing"], f"needs the methods learn and predict: the str of {HERE}:make_nothing has no learn"),
-        ([f"{HERE}:make_failing"], f"{HERE}:make_failing fails: RuntimeError: no memory left"),
-        ([f"{HERE}:FIVE"], f"{HERE}:FIVE must be a function or a class of an environment, not a list"),
-        ([f"{HERE}:Guessing", "--players", "2", "--opponents", "naive"], "unknown algorithm for rounds"),
+        (train, [f"{HERE}:Gessing"], f"the code {HERE}:Gessing: AttributeError"),
+        (train, ["no_such_module:Agent"], "--import no_such_module: ModuleNotFoundError"),
+        (
+            train,
+            [f"{HERE}:make_nothing"],
+            f"an agent needs the methods learn and predict: the str of {HERE}:make_nothing ",
+        ),
+        (train, [f"{HERE}:FIVE"], f"{HERE}:FIVE must be a function or a class of an environment, not a list\n"),
+        (train, [f"{HERE}:Guessing", "--players", "2", "--opponents", "naive"], "unknown algorithm for rounds"),
+        (
+            train,
+            [f"{HERE}:make_nothing", "--settings.rate", "1"],
+            f"{HERE}:make_nothing has no settings, so no 'rate'\n",
+        ),
+        (train, ["ppa"], "unknown algorithm 'ppa': allowed are MODULE:NAME, ppo, "),
+        (train, ["my_ppo"], "my_ppo is a module: name the agent in it, such as my_ppo:Agent\n"),
+        (SUITE, ["my_ppo"], "my_ppo is a module: name the agent in it, such as my_ppo:Agent\n"),
+        (
+            train,
+            [f"{HERE}.py:Guessing"],
+            f"--import {HERE}.py: ModuleNotFoundError: No module named '{HERE}.py'; '{HERE}' is not a package; name "
+            "the module without .py\n",
+        ),
+        (
+            train,
+            [f"{HERE}:make_without_environment"],
+            f"{HERE}:make_without_environment has no argument for the environment\n",
+        ),
+        (train, ["sb3-ppo", "--settings.net-arch", "[64,"], "'[64,' is no JSON\n"),
+        (compare, ["all"], "all is not a run, but holds runs: name all/* or one of them\n"),
+        (evaluate, ["all"], "all is not a run, but holds runs: name all/* or one of them\n"),
+        (
+            tune,
+            [f"{HERE}:make_nothing", "--out", "out", "--ranges.rate", "[1, 2]"],
+            f"{HERE}:make_nothing has no settings, so no 'rate'\n",
+        ),
+        (
+            tune,
+            [f"{HERE}:Guessing", "--out", "out"],
+            f"agents/search.toml has no ranges for {HERE}:Guessing: name them, such as --ranges.learning-rate "
+            "[1e-4,1e-2]\n",
+        ),
     ],
 )
-def test_errors_take_one_line(words, message, folders, capsys):
-    assert train.main([*words, *FIVE, "--steps", "100"]) == 2
-    [line] = capsys.readouterr().err.splitlines()
-    assert line.startswith("training.train: ")
-    assert message in line
+def test_errors_take_one_line_and_say_what_to_write(command, words, message, finished, folders, capsys):
+    copytree(finished, folders.parent / "all" / "run")
+    Path("my_ppo.py").touch()
+    assert command.main(words) == 2
+    error = capsys.readouterr().err
+    assert error.startswith(f"{command.__name__}: {message}")
+    assert error.count("\n") == 1
     assert not folders.exists()
 
 
 @pytest.mark.nightly
-def test_seeds_are_trained_in_processes(folders):
-    words = [f"{HERE}:Saving", *FIVE, "--steps", "100", "--seeds", "0-1"]
+def test_seeds_are_trained_in_processes_and_not_overwritten(folders, capsys):
+    words = [f"{HERE}:Saving", *FIVE, "--steps", "100", "--seeds", "0-1,3"]
     assert train.main([*words, "--workers", "2"]) == 0
     assert train.main([*words, "--out", "alone"]) == 0
-    for folder in folders.iterdir():
+    trained = sorted(folders.iterdir())
+    assert [folder.name[-2:] for folder in trained] == ["-0", "-1", "-3"]
+    for folder in trained:
         assert files(folder) == files(folders.parent / "alone" / folder.name)
+    assert train.main(words) == 2
+    assert "holds a run: add --resume or --overwrite" in capsys.readouterr().err
 
 
 @pytest.mark.nightly
@@ -436,61 +481,6 @@ def test_a_search_says_how_trials_failed(folders, capsys):
     )
     assert tune.main([f"{HERE}:FailingOnKeys", *words, "--ranges.limit", "[1e-3, 1e-2]", "--out", "keys"]) == 2
     assert capsys.readouterr().err.splitlines()[-1] == f"training.tune: KeyError: 'three' (test_custom.py:{LINE})"
-
-
-@pytest.mark.parametrize(
-    ("command", "words", "message"),
-    [
-        (
-            tune,
-            [f"{HERE}:make_nothing", "--ranges.rate", "[1, 2]"],
-            f"{HERE}:make_nothing has no settings, so no 'rate'",
-        ),
-        (train, [f"{HERE}:make_nothing", "--settings.rate", "1"], f"{HERE}:make_nothing has no settings, so no 'rate'"),
-        (
-            tune,
-            [f"{HERE}:Guessing"],
-            f"agents/search.toml has no ranges for {HERE}:Guessing: "
-            "name them, such as --ranges.learning-rate [1e-4,1e-2]",
-        ),
-    ],
-)
-def test_settings_that_an_agent_does_not_have_are_refused(command, words, message, folders, capsys):
-    assert command.main([*words, "--out", "out"]) == 2
-    assert capsys.readouterr().err == f"{command.__name__}: {message}\n"
-
-
-@pytest.mark.parametrize(
-    ("command", "words", "message"),
-    [
-        (train, ["ppa"], "training.train: unknown algorithm 'ppa': allowed are MODULE:NAME, ppo, "),
-        (train, ["my_ppo"], "training.train: my_ppo is a module: name the agent in it, such as my_ppo:Agent\n"),
-        (
-            partial(run_command, "training.suite", suite),
-            ["my_ppo"],
-            "training.suite: my_ppo is a module: name the agent in",
-        ),
-        (
-            train,
-            [f"{HERE}.py:Guessing"],
-            f"training.train: --import {HERE}.py: ModuleNotFoundError: No module named '{HERE}.py'; '{HERE}' is not a "
-            "package; name the module without .py\n",
-        ),
-        (
-            train,
-            [f"{HERE}:make_without_environment"],
-            f"training.train: {HERE}:make_without_environment has no argument for the environment\n",
-        ),
-        (train, ["sb3-ppo", "--settings.net-arch", "[64,"], "training.train: '[64,' is no JSON\n"),
-        (compare, ["all"], "training.compare: all is not a run, but holds runs: name all/* or one of them\n"),
-        (evaluate, ["all"], "training.evaluate: all is not a run, but holds runs: name all/* or one of them\n"),
-    ],
-)
-def test_an_error_says_what_to_write_instead(command, words, message, finished, folders, capsys):
-    copytree(finished, folders.parent / "all" / "run")
-    Path("my_ppo.py").touch()
-    assert getattr(command, "main", command)(words) == 2
-    assert capsys.readouterr().err.startswith(message)
 
 
 class Uncertain(Guessing):
