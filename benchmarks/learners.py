@@ -14,7 +14,7 @@ import torch
 
 from agents.presets import TASKS, configure
 from benchmarks.timing import Comparison, Timer
-from training.run import measure
+from training.measurement import measure
 
 VARIANTS = {0.1: "1m", 0.03: "10m"}  # by the regret
 OURS = ("ppo", "fitted-q", "afterstates")

@@ -3,7 +3,8 @@
 Run them in a clone.
 
 - `train`: trains an algorithm with one seed or several; `study`: trains several runs, in processes or on a Ray cluster;
-  `run`: trains one run, and reads and writes its folder; `logs`: logs it to TensorBoard and the like.
+  `run`: trains one run, and reads and writes its folder; `measurement`: measures a learner; `logs`: logs a run to
+  TensorBoard and the like.
 - `evaluate`: measures a run or a saved policy again, beside the named strategies.
 - `compare`: makes a table and a page of curves of runs; `results`: their measurements as one table; `report`: the page.
 - `tune`: searches settings.

@@ -16,7 +16,7 @@ from stb_gym.console import say
 from stb_gym.solving import solve
 from stb_gym.tracking import ProgressBar
 from training.commands import run_command
-from training.run import measure
+from training.measurement import measure
 
 STEPS = {  # a second for tables, and 15 to 30 for each network
     "q-learning": 1_000_000,

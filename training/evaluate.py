@@ -10,8 +10,9 @@ from stb_gym.console import Column, Table, say
 from stb_gym.measure import read_policy
 from training.commands import run_command
 from training.compare import baselines
+from training.measurement import Measurement, measure
 from training.results import NEVER_UPDATED, TrainingTask
-from training.run import Measurement, Run, measure
+from training.run import Run
 
 SHOWN = ("value", "regret", "normalised_score", "agreement_by_visits")
 

@@ -19,91 +19,32 @@ import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 import torch
 from filelock import FileLock, Timeout
-from stable_baselines3.common.base_class import BaseAlgorithm
 
 from agents.common import Learner
-from agents.ppo import PPO
 from agents.presets import Config
 from agents.self_play import SelfPlay
-from stb_gym import Game, RegretMeter, save_policy
+from stb_gym import save_policy
 from stb_gym.checks import check_integer
 from stb_gym.files import read_bytes, read_json, read_sealed, reading, write_bytes, write_json, write_sealed, write_text
 from stb_gym.measure import load_policies, save_policies
-from stb_gym.measure.critics import errors_of_critic
-from stb_gym.solver import Measured, Policy
+from stb_gym.solver import Policy
 from training.logs import logging_to
+from training.measurement import ILLEGAL, measure
 
 FORMAT = 2  # of a folder; the first versions wrote no number
 FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json", "checkpoint.pt")
-ILLEGAL = "end"  # an illegal action, possible without masks, ends the turn as it does in the environment
-TURNS = 10_000  # played in a sampled measurement
 IN_CURVE = {  # columns of what was learned for single turns, and their values where a measurement has none
     "regret": math.nan, "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan,
     "shut_probability": math.nan, "illegal_mass": math.nan, "turns": 0, "standard_error": 0.0,
     "value_error": math.nan,
 }  # fmt: skip
-
-
-class Measurement(NamedTuple):
-    """How good a learner is.
-
-    Attributes:
-        greedy: the evaluation of its greedy policy.
-        policy: [S] the greedy policy, or None if the measurement is sampled.
-        value_error: the root mean square error of the values that it has learned, see `CriticErrors`; None if it has
-            learned none, or the measurement is sampled.
-    """
-
-    greedy: Measured
-    policy: Policy | None = None
-    value_error: float | None = None
-
-    def summary(self) -> dict[str, float]:
-        """Return the summary of the evaluation, and the value error if there is one."""
-        return self.greedy.summary() | ({} if self.value_error is None else {"value_error": self.value_error})
-
-
-def measure(config: Config, learner: Learner, turns: int | None = None) -> Measurement:
-    """Measure a learner: exactly where the game fits into tables, otherwise by turns that it plays.
-
-    Args:
-        config: the configuration of the learner.
-        learner: the learner.
-        turns: play this many turns, whatever the size of the game.
-
-    Returns:
-        The measurement. Losses of choices are exact in sampled measurements, too.
-    """
-    meter = _meter(config.game(), config.objective)
-    if turns is None and meter.is_exact:
-        policy = meter.policy(learner.player)
-        greedy = meter.solution.evaluate(policy, ILLEGAL)
-        model = getattr(learner, "agent", None)
-        model = model if isinstance(model, BaseAlgorithm) else None  # other agents may have a `policy` of another kind
-        plays = meter(learner.probabilities) if isinstance(learner, PPO) else greedy
-        errors = errors_of_critic(meter, model, None, plays, learner.critic)
-        return Measurement(greedy, policy, None if errors is None else errors.root_mean_square)
-    return Measurement(meter.sample(learner.player, TURNS if turns is None else turns, config.seed))
-
-
-def train_and_measure(config: Config) -> Measurement:
-    """Train a learner without writing files, and measure it."""
-    learner = config.make_learner(config.make_envs())
-    learner.learn(config.steps)
-    return measure(config, learner)
-
-
-@lru_cache(maxsize=1)  # a run measures again and again, and The 300 takes seconds to solve
-def _meter(game: Game, objective: str) -> RegretMeter:
-    return RegretMeter(game, objective, ILLEGAL)
 
 
 class Run:

@@ -21,9 +21,10 @@ from stb_gym.files import read_text, reading
 from stb_gym.messages import quoted
 from stb_gym.tracking import ProgressBar
 from training.commands import choose_task, parsed, run_command
+from training.measurement import train_and_measure
 from training.report import train_command
 from training.results import TrainingTask
-from training.run import locked, train_and_measure
+from training.run import locked
 from training.train import run_name
 
 SPACES = Path(presets.__file__).with_name("search.toml")

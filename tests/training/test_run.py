@@ -20,8 +20,9 @@ from stb_gym.files import read_json, write_json, write_sealed
 from stb_gym.measure import load_policies
 from tests import Code, every
 from tests.training.conftest import small
-from training import run as running
-from training.run import Run, clear, measure, train, train_and_measure
+from training import measurement
+from training.measurement import measure, train_and_measure
+from training.run import Run, clear, train
 
 COLUMNS = (
     "steps seconds regret value agreement agreement_by_visits shut_probability illegal_mass turns standard_error "
@@ -127,7 +128,7 @@ def test_a_run_that_made_no_update_says_so(tmp_path):
 
 
 def test_a_run_in_a_game_without_tables_is_sampled(tmp_path, monkeypatch):
-    monkeypatch.setattr(running, "TURNS", 50)
+    monkeypatch.setattr(measurement, "TURNS", 50)
     monkeypatch.setattr(RegretMeter, "is_exact", False)
     train(small(), tmp_path, measurements=1)
     curve = Run(tmp_path).curve()

@@ -12,8 +12,8 @@ from training.experiments import departures as departing
 from training.experiments import diagnoses
 from training.experiments import hardness as predicting
 from training.experiments import language_model as imitating
+from training.measurement import measure
 from training.results import read_numbers, save_results
-from training.run import measure
 from training.study import fill_table, run_study
 
 

@@ -15,7 +15,7 @@ from agents.ppo import PPO, PPOSettings
 from agents.presets import TASKS, configure
 from stb_gym.arrays import IntArray
 from training.experiments.table import Keys, table_command
-from training.run import measure
+from training.measurement import measure
 
 STUDIES = ("nine-tiles 1m", "nine-tiles 10m", "twelve-tiles 10m", "threes 1m")  # task and variant
 KEY = ["algorithm", "change", "study", "seed"]
