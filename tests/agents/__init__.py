@@ -25,6 +25,13 @@ def with_rewards(envs, reward=1.0):
     return envs
 
 
+def record(owner, name):
+    """Let a method of an object also keep its results in the list that is returned."""
+    results, method = [], getattr(owner, name)
+    setattr(owner, name, lambda *given: results.append(method(*given)) or results[-1])
+    return results
+
+
 def regret_of(learner, game):
     """Return the exact regret of the greedy policy of a learner."""
     return RegretMeter(game)(learner.act).regret

@@ -8,7 +8,7 @@ import pytest
 
 from agents.afterstates import Afterstates, AfterstatesSettings
 from stb_gym import ShutTheBox, solve
-from tests.agents import make, with_rewards
+from tests.agents import make, record, with_rewards
 
 SETTINGS = AfterstatesSettings(num_envs=64, minibatches=2, learning_rate=1e-2, exploration=0.15, width=32)
 
@@ -21,10 +21,8 @@ def learner(envs=None, **changes):
 def test_a_target_is_the_reward_or_the_value_of_the_best_move_that_follows(limit, monkeypatch):
     agent, points = learner(with_rewards(make(max_episode_steps=limit), 2)), np.arange(1, 6)
     agent.learn(500)
-    fits, steps, seen, cuts = [], [], [], 0
-    play = agent._episodes.step
+    fits, steps, seen, cuts = [], record(agent._episodes, "step"), [], 0
     monkeypatch.setattr(agent, "_fit", lambda last, targets, rate: fits.append((last, targets)))
-    monkeypatch.setattr(agent._episodes, "step", lambda action: steps.append(play(action)) or steps[-1])
     agent.learn(agent.num_steps + 10 * 64, lambda: seen.append(agent._episodes.observation))
     for step, observation, (last, targets) in zip(steps, seen[1:], fits[1:], strict=False):
         goes_on = ~(step.terminated | step.truncated)

@@ -8,7 +8,7 @@ import pytest
 from agents.certainty_equivalence import CertaintyEquivalence, CertaintyEquivalenceSettings
 from stb_gym import ShutTheBox, solve
 from stb_gym.solver import compile_game
-from tests.agents import make, seen
+from tests.agents import make, record, seen
 
 FIVE = {"tiles": 5}
 
@@ -37,10 +37,9 @@ def optimal_values(tables, probability):
 
 @pytest.mark.parametrize("limit", [None, 2])
 def test_every_roll_is_counted_once(limit):
-    learner, turns = learner_of(rules={**FIVE, "max_episode_steps": limit}), []
-    before, step = learner._counts.sum(), learner._envs.step
+    learner = learner_of(rules={**FIVE, "max_episode_steps": limit})
+    before, turns = learner._counts.sum(), record(learner._envs, "step")
     assert before == len(learner._counts) + 64  # every roll once, and those that the first turns begin with
-    learner._envs.step = lambda actions: turns.append(step(actions)) or turns[-1]
     learner.learn(10_000)
     ended = sum((turn[2] | turn[3]).sum() for turn in turns)
     assert ended > 1000

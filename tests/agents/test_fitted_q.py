@@ -8,7 +8,7 @@ import pytest
 
 from agents.fitted_q import OVER, EmpiricalModel, FittedQ, FittedQSettings, PositionIndex
 from stb_gym import ShutTheBox
-from tests.agents import make, regret_of, with_rewards
+from tests.agents import make, record, regret_of, with_rewards
 
 ACTIONS = 3
 SETTINGS = FittedQSettings(num_envs=64, batch_size=256, gradient_steps=2, warm_up=500, width=32, exploration=0.15)
@@ -83,8 +83,7 @@ def test_means_are_those_of_all_outcomes():
 @pytest.mark.parametrize("limit", [None, 1])
 def test_the_model_gets_the_true_successors_and_all_rewards(limit):
     agent = FittedQ(with_rewards(make(max_episode_steps=limit)), replace(SETTINGS, warm_up=10_000), seed=0)
-    seen, added, play, add = [], [], agent._episodes.step, agent._model.add
-    agent._episodes.step = lambda action: seen.append(play(action)) or seen[-1]
+    seen, added, add = record(agent._episodes, "step"), [], agent._model.add
     agent._model.add = lambda *rows: added.append(rows) or add(*rows)
     agent.learn(1000)
     for step, (_, _, following, reward) in zip(seen, added, strict=True):

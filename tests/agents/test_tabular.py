@@ -7,7 +7,7 @@ from agents.baselines import greedy_step
 from agents.tabular import MonteCarlo, MonteCarloSettings, QLearning, QLearningSettings, TabularAfterstates
 from stb_gym import ShutTheBox, Threes, evaluate
 from stb_gym.solver import compile_game, expected
-from tests.agents import BOX, make, regret_of, with_rewards
+from tests.agents import BOX, make, record, regret_of, with_rewards
 
 RULES = {"tiles": 4}
 FOUR = ShutTheBox(**RULES)
@@ -58,9 +58,8 @@ def test_a_target_is_the_reward_and_the_value_of_what_follows(learner_class, lim
     learner, tables = learner_of(learner_class, rules={"tiles": 4, "max_episode_steps": limit}), compile_game(FOUR)
     with_rewards(learner._envs)
     learner.learn(2000)
-    cut, update, play = 0, learner._update, learner._episodes.step
-    steps, found = [], []
-    learner._episodes.step = lambda actions: steps.append(play(actions)) or steps[-1]
+    cut, update = 0, learner._update
+    steps, found = record(learner._episodes, "step"), []
     learner._update = lambda *given: found.append((given[1], learner._table.copy())) or update(*given)
     learner.learn(4000)
     for step, (targets, table) in zip(steps, found, strict=True):
@@ -71,12 +70,11 @@ def test_a_target_is_the_reward_and_the_value_of_what_follows(learner_class, lim
 
 
 def test_monte_carlo_counts_a_truncated_turn_as_one_that_ended():
-    learner, truncated = learner_of(MonteCarlo, rules={"tiles": 4, "max_episode_steps": 1}), []
-    play = learner._episodes.step
-    learner._episodes.step = lambda actions: truncated.append(play(actions)) or truncated[-1]
+    learner = learner_of(MonteCarlo, rules={"tiles": 4, "max_episode_steps": 1})
+    steps = record(learner._episodes, "step")
     learner.learn(2000)
     assert learner._updates.sum() == learner.num_steps
-    assert sum(step.truncated.sum() for step in truncated) > 100
+    assert sum(step.truncated.sum() for step in steps) > 100
     assert not learner._length.any()
 
 

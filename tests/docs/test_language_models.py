@@ -21,7 +21,7 @@ from stb_gym.games import GAMES
 from stb_gym.text import VERSION, TextEnv, TextGame, grade_turns
 from tests import every
 from tests.docs.pages import DOCS
-from tests.text.test_game import player
+from tests.text.test_game import player, position_in
 from tests.tutorials import FOLDER
 
 
@@ -169,8 +169,7 @@ def test_the_answers_of_pretrained_models_are_graded_again(row):
 
 def read(text, identity, answer):
     """Return the move that an answer to a question names, or None."""
-    progress, dice, roll = identity.split("-")[1:]
-    action = text.parse(answer, text.position(int(progress), int(dice), tuple(map(int, roll.split(".")))))
+    action = text.parse(answer, text.position(*position_in(identity)))
     return None if action is None else text.answer(action)
 
 

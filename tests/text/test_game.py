@@ -37,6 +37,12 @@ def move_named(game, answer, decision):
     return None if action is None else game.game.actions[action]
 
 
+def position_in(identity):
+    """Return (progress, dice, roll) of the state that the question of an id is about."""
+    progress, dice, roll = identity.split("-")[1:]
+    return int(progress), int(dice), tuple(map(int, roll.split(".")))
+
+
 def choices_of_turns(rules):
     """Return (progress, dice, roll) of every state with a choice that the moves of some turn lead to."""
     found, reached, left = set(), {rules.start()}, [rules.start()]
@@ -59,9 +65,7 @@ def check_every_action(game):
     questions = list(game.questions()) if asked else []
     for key in ("id", "question"):
         assert len({question[key] for question in questions}) == len(questions) == len(asked)
-    assert {question["id"].split("-", 1)[1] for question in questions} == {
-        f"{progress}-{dice}-{'.'.join(map(str, roll))}" for progress, dice, roll in asked
-    }
+    assert {position_in(question["id"]) for question in questions} == asked
     for number, state in enumerate(tables.decisions.tolist()):
         decision = decision_at(stepper, state)
         assert decision.legal == tuple(tables.pair_action[tables.pairs_of(state)])

@@ -11,7 +11,7 @@ import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.text import TextEnv, TextGame, grade_turns, sample_turns
 from stb_gym.text.game import WORDINGS
-from tests.text.test_game import check_every_action, player
+from tests.text.test_game import check_every_action, player, position_in
 
 THREE_DICE = TextGame(Threes(dice=3))
 
@@ -22,9 +22,9 @@ def test_the_fallback_regret_replaces_faults_by_random_legal_moves():
     tables = stb_gym.solve(THREE_DICE.game).tables
     policy = tables.legal / np.maximum(tables.choices, 1)[:, None]
     for name in questions[::3]:
-        progress, dice, roll = name.split("-")[1:]
-        state = tables.find_state(int(progress), int(dice), tuple(map(int, roll.split("."))))
-        policy[state] = np.arange(tables.num_actions) == THREE_DICE.game.actions.index(1)
+        policy[tables.find_state(*position_in(name))] = np.arange(tables.num_actions) == THREE_DICE.game.actions.index(
+            1
+        )
     grade = THREE_DICE.grade(answers.items())
     assert grade.fallback_regret == pytest.approx(evaluate(THREE_DICE.game, policy).regret, abs=1e-12)
     assert grade.fallback_regret < grade.evaluation.regret

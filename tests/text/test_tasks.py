@@ -7,10 +7,13 @@ import numpy as np
 import pytest
 
 import stb_gym
+from stb_gym.envs import stepper_of
 from stb_gym.games import entry_of
 from stb_gym.text import draw_task
+from stb_gym.text.game import decision_at
 from stb_gym.text.tasks import _draw_rules
 from tests import every
+from tests.text.test_game import position_in
 
 
 def choices_of(best):
@@ -29,8 +32,7 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
     best = stb_gym.solve(game, objective)
     answers = []
     for each in task.text.questions():
-        progress, dice, roll = each["id"].split("-")[1:]
-        state = best.tables.find_state(int(progress), int(dice), tuple(map(int, roll.split("."))))
+        state = best.tables.find_state(*position_in(each["id"]))
         answers.append((each["id"], task.text.answer(int(best.policy[state]))))
     assert len(answers) >= 20
     grade = task.text.grade(answers)
@@ -41,8 +43,8 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
         policy = stb_gym.strategy(game, name)
         errors.append(sum(share * (losses[int(policy[state])] > 0) for state, share, losses in met))
     lost = sum(share * np.mean([*losses.values()]) for _, share, losses in met)
-    names = [task.text.identity(position_of(task.text, best, state)) for state, _, _ in met]
-    worst = sum(share * task.text.loss(name, "") for name, (_, share, _) in zip(names, met, strict=True))
+    stepper = stepper_of(game)
+    worst = sum(share * task.text.loss(task.text.identity(decision_at(stepper, state)), "") for state, share, _ in met)
     habits = Counter()
     for state, share, _ in met:
         habits[int(best.policy[state])] += share
@@ -55,13 +57,6 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
         (difficulty, min(errors), lost / worst, entropy), abs=1e-9
     )
     assert task.missed >= 0.05
-
-
-def position_of(text, best, state):
-    """Return a state of the tables as a decision."""
-    tables = best.tables
-    afterstate = tables.state_origin[state]
-    return text.position(int(tables.progress[afterstate]), int(tables.dice[afterstate]), tables.state_roll(state))
 
 
 def test_seeds_draw_the_same_tasks_and_different_rules():

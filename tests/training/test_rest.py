@@ -1,7 +1,6 @@
 """Test the helps of the study of the rest: exact targets, and starts at all states alike."""
 
 import numpy as np
-import pandas as pd
 import pytest
 import torch
 
@@ -11,6 +10,7 @@ from agents.ppo import PPOSettings
 from agents.tabular import QLearningSettings
 from stb_gym import RegretMeter, Threes, solve
 from stb_gym.envs import TurnVectorEnv
+from tests.training.test_studies import run_twice
 from training.experiments import rest
 
 GAME = Threes(dice=3)
@@ -99,9 +99,7 @@ def test_uniform_starts_cover_all_states_alike():
 def test_the_study_of_the_rest_continues_from_its_file(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(rest, "STEPS", 5000)
     monkeypatch.setattr(rest, "STUDIED", ("threes",))
-    for _ in range(2):
-        assert rest.main(["--seeds", "1", "--out", str(tmp_path / "rest.csv.gz")]) == 0
-    rows = pd.read_csv(tmp_path / "rest.csv.gz")
+    rows = run_twice(rest.main, tmp_path / "rest.csv.gz")
     assert len(rows) == 4 * len(rest.EXACT) - 1
     assert rows.groupby("agent")["regret"].nunique().tolist() == rows.groupby("agent").size().tolist()
     assert capsys.readouterr().out.count("is complete") == 2

@@ -17,6 +17,13 @@ from training.results import read_numbers, save_results
 from training.study import fill_table, run_study
 
 
+def run_twice(main, path):
+    """Run the command of an experiment with one seed twice, the second time without a training; return its rows."""
+    for _ in range(2):
+        assert main(["--seeds", "1", "--out", str(path)]) == 0
+    return pd.read_csv(path)
+
+
 def test_presets_have_every_study():
     for study in departing.STUDIES:
         task, variant = study.split()
@@ -35,9 +42,7 @@ def test_every_change_is_trained_once_and_changes_the_regret(tmp_path, monkeypat
     )
     monkeypatch.setattr("agents.presets.FILE", presets)
     monkeypatch.setattr(departing, "STUDIES", ("threes small",))
-    for _ in range(2):
-        assert departing.main(["--seeds", "1", "--out", str(tmp_path / "departures.csv.gz")]) == 0
-    rows = pd.read_csv(tmp_path / "departures.csv.gz")
+    rows = run_twice(departing.main, tmp_path / "departures.csv.gz")
     assert list(rows[["algorithm", "change"]].itertuples(index=False, name=None)) == list(departing.CHANGES)
     assert rows["regret"].nunique() == len(rows)
     assert rows["regret"][0] == measured_again("ppo")
@@ -100,9 +105,7 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(diagnoses, "STUDIED", ("threes",))
     monkeypatch.setattr(diagnoses, "STEPS", 2000)
     monkeypatch.setattr(diagnoses, "FIT_STEPS", 20)
-    for _ in range(2):
-        assert diagnoses.main(["--seeds", "1", "--out", str(tmp_path / "diagnoses.csv.gz")]) == 0
-    rows = pd.read_csv(tmp_path / "diagnoses.csv.gz").set_index("agent")
+    rows = run_twice(diagnoses.main, tmp_path / "diagnoses.csv.gz").set_index("agent")
     assert rows.index.tolist() == [*diagnoses.OURS, *diagnoses.MODELS]
     assert (rows[["exploration_first_1", "sampling_first_1"]] >= 0).all(axis=None)
     assert (rows["exploration_first_1"] <= rows["exploration_first_10"]).all()
@@ -115,9 +118,7 @@ def test_agents_are_diagnosed_once(tmp_path, monkeypatch, capsys):
 def test_a_language_model_learns_to_write_moves(tmp_path, monkeypatch):
     monkeypatch.setattr(imitating, "STEPS", 150)
     monkeypatch.setattr(imitating, "GAMES", (200,))
-    for _ in range(2):
-        assert imitating.main(["--seeds", "1", "--out", str(tmp_path / "model.csv.gz")]) == 0
-    [row] = pd.read_csv(tmp_path / "model.csv.gz").to_dict("records")
+    [row] = run_twice(imitating.main, tmp_path / "model.csv.gz").to_dict("records")
     assert (row["games"], row["seed"]) == (200, 0)
     assert 0 < row["regret"] < 34  # of an answer that is never legal
     assert row["unparsable_mass"] < 0.5
