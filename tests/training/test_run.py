@@ -311,13 +311,15 @@ def test_a_learner_whose_state_is_not_known_begins_again(tmp_path):
 
 @pytest.mark.nightly
 @pytest.mark.parametrize(
-    ("algorithm", "task", "bar"),
+    ("algorithm", "task", "variant", "bar"),
     [
-        ("fitted-q", "nine-tiles", 0.03),
-        ("fitted-q", "threes", 0.01),
-        ("afterstates", "nine-tiles", 0.005),
-        ("afterstates", "threes", 0.001),
+        ("ppo", "nine-tiles", "200k", 0.2),
+        ("dqn", "nine-tiles", "200k", 0.2),
+        ("fitted-q", "nine-tiles", "1m", 0.03),
+        ("fitted-q", "threes", "1m", 0.01),
+        ("afterstates", "nine-tiles", "1m", 0.005),
+        ("afterstates", "threes", "1m", 0.001),
     ],
 )
-def test_the_preset_of_a_million_steps_learns(algorithm, task, bar):
-    assert train_and_measure(configure(algorithm, *TASKS[task], "1m", seed=5)).greedy.regret < bar
+def test_presets_learn(algorithm, task, variant, bar):
+    assert train_and_measure(configure(algorithm, *TASKS[task], variant, seed=5)).greedy.regret < bar
