@@ -33,7 +33,7 @@ from stb_gym.games import Game, check_game
 from stb_gym.rounds.optimal_turn import OptimalTurn
 from stb_gym.rounds.scores_so_far import ScoresSoFar, ScoresSoFarTable
 from stb_gym.rounds.seats import Seat, play_seat
-from stb_gym.rounds.strategies import RoundStrategy, check_strategies, strategy_of
+from stb_gym.rounds.strategies import RoundStrategy, check_strategies, policy_at, strategy_of, weights_at
 from stb_gym.solver import Policy, Solution, TurnTables, compile_game
 from stb_gym.tracking import tracked
 
@@ -327,7 +327,7 @@ class Round:
         self.scores_so_far.find(scores_so_far)
         if isinstance(strategy, str) and strategy == "optimal":
             return self.solve().policy(scores_so_far)
-        return strategy_of(self.scores_so_far, strategy).policy(scores_so_far)
+        return policy_at(self.tables, strategy_of(self.game, strategy), scores_so_far)
 
     def seat(self, seat: int, strategy: RoundStrategy) -> Seat:
         """Compute the exact play of a strategy in a seat.
@@ -345,5 +345,5 @@ class Round:
         check_integer("seat", seat, 0, self.players - 1)
         if isinstance(strategy, str) and strategy == "optimal":
             return self.solve().played[seat]
-        chosen, after = strategy_of(self.scores_so_far, strategy), self.players - 1 - seat
-        return play_seat(self.scores_so_far, seat, lambda rows: chosen.weights(rows, after))
+        table, plays, after = self.scores_so_far, strategy_of(self.game, strategy), self.players - 1 - seat
+        return play_seat(table, seat, lambda rows: weights_at(table, plays, rows, after))
