@@ -141,10 +141,6 @@ class _CountedVectorEnv(gym.vector.VectorWrapper):
         return getattr(self.env, name)
 
 
-class Arguments(dict[str, Any]):
-    """The settings of an agent that has no class of settings: the keyword arguments that it is made with."""
-
-
 class AgentLearner(Learner):
     """An agent with `learn` and `predict` as a learner.
 
@@ -241,7 +237,7 @@ class CustomLearner(AgentLearner):
         defaults: settings that need not be given.
     """
 
-    settings_class = Arguments
+    settings_class = dict  # of keyword arguments of `maker`
     uses_masks = False
     reports_updates = False
     maker: ClassVar[Callable[..., Any]]

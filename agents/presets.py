@@ -13,7 +13,7 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from agents.common import Learner
-from agents.custom import Arguments, CustomLearner
+from agents.custom import CustomLearner
 from agents.registry import LEARNERS, is_custom, learner_named
 from agents.self_play import round_envs
 from stb_gym import Game
@@ -63,7 +63,7 @@ class Config:
     arguments: dict[str, Any]
     """Keyword arguments of the environment: rules and the objective."""
     settings: Any
-    """The settings of the algorithm, an object of its settings class."""
+    """The settings of the algorithm, an object of its settings class; a dictionary for an agent of other code."""
     steps: Annotated[int, Field(ge=1, le=10**12)]
     """Steps of all environments together; the last rollout is finished."""
     seed: Annotated[int, Field(ge=0, lt=2**32)] = 0
@@ -130,7 +130,7 @@ class Config:
         check_names("entry", entries, [field.name for field in fields(Config)])
         algorithm, settings = entries.get("algorithm", ""), entries.get("settings")
         if isinstance(algorithm, str) and is_custom(algorithm):
-            settings = _arguments(settings)
+            settings = _arguments(settings, {})
         else:
             settings = make_settings(algorithm, settings)
         return _one_line(lambda: Config(**{**entries, "settings": settings}))
@@ -274,7 +274,7 @@ def _within_budget(config: Config, ratio: float, fixed: Iterable[str]) -> Config
             # Powers of two divide each other: minibatches of a rollout have the same size.
             shrunk[name] = scaled if isinstance(value, float) else 1 << max(int(scaled), 1).bit_length() - 1
     if shrunk:
-        settings = Arguments(settings | shrunk) if isinstance(settings, Arguments) else replace(settings, **shrunk)
+        settings = settings | shrunk if isinstance(settings, dict) else replace(settings, **shrunk)
     if hasattr(settings, "num_steps") and "num_steps" not in fixed:
         settings = replace(settings, num_steps=min(settings.num_steps, max(config.steps // settings.num_envs, 1)))
     rollout = learner_named(config.algorithm).rollout_steps(settings)
@@ -336,10 +336,10 @@ def check_settings(algorithm: str, names: Iterable[str]) -> None:
         check_choice("setting", name, allowed)
 
 
-def _arguments(entries: Any, defaults: Mapping[str, Any] | None = None) -> Arguments:
+def _arguments(entries: Any, defaults: Mapping[str, Any]) -> dict[str, Any]:
     if not isinstance(entries, dict):
         raise ValueError(f"settings must be a table, not {quoted(entries)}")
-    return Arguments({**(defaults or {}), **entries})
+    return {**defaults, **entries}
 
 
 def _one_line(make: Callable[[], T]) -> T:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from agents.custom import Arguments, allow, names_in
+from agents.custom import allow, names_in
 from agents.presets import STANDARD, TASKS, Config, configure
 from agents.registry import is_custom, learner_named
 from stb_gym.checks import check_integer
@@ -101,7 +101,7 @@ def train(
     check_integer("measurements", measurements, 1, 10**6)
     check_integer("workers", workers, 1, 1000)
     resumes = learner_named(algorithm).resumes
-    if isinstance(config.settings, Arguments):
+    if isinstance(config.settings, dict):
         resumes = config.make_learner(config.make_envs(), device).resumes
     if not resume:
         for folder in runs:
