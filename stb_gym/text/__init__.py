@@ -8,7 +8,8 @@ A deterministic model is measured exactly with one question for each state that 
 `TextGame.questions` and `TextGame.grade` do the same through files, and `TextEnv` is an environment whose reward is
 minus the exact loss of each answer. `sample_turns` and `grade_turns` ask fewer questions and estimate the regret.
 
-- `game`: rules and questions; `answers`: which action an answer names; `grading`: the exact regret of answers.
+- `game`: rules and questions; `wording`: how they are phrased; `answers`: which action an answer names; `grading`: the
+  exact regret of answers.
 - `env`: an environment to train models; `sampling`: the regret estimated by turns played there.
 - `tasks`: variants of the games drawn by a seed, with their difficulty.
 

@@ -17,50 +17,11 @@ from stb_gym.messages import quoted
 from stb_gym.solver import GameOrEnv, Goal, Solution, is_named, solve_tables, task_of
 from stb_gym.text.answers import AnswerReader
 from stb_gym.text.grading import Grade, asked_states, grade_actions
+from stb_gym.text.wording import WORDINGS, drawn_names
 from stb_gym.tracking import tracked
-from stb_gym.words import Words, words_of
+from stb_gym.words import words_of
 
 VERSION = "4"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
-# The spelling alphabet: no name is another word of an answer.
-NAMES = (
-    "alfa", "bravo", "charlie", "delta", "echo", "foxtrot", "golf", "hotel", "india", "juliett", "kilo", "lima",
-    "mike", "november", "oscar", "papa", "quebec", "romeo", "sierra", "tango", "uniform", "victor", "whiskey", "xray",
-    "yankee", "zulu",
-)  # fmt: skip
-
-
-class Wording(NamedTuple):
-    """A paraphrase of the sentences that a prompt has in every game, as format strings.
-
-    Attributes:
-        opening: the first line of the rules.
-        warning: their last line.
-        request: what follows the question: how to write the answer.
-    """
-
-    opening: str
-    warning: str
-    request: str
-
-
-# Only the first one shows an answer, which a weak model may copy.
-WORDINGS = {
-    "example": Wording(
-        "You play one turn of {game}.",
-        "An answer that names no legal move ends the turn with the worst score.",
-        'End your reply with one line such as "Answer: {example}".',
-    ),
-    "last-line": Wording(
-        "This is one turn of {game}. You are the player.",
-        "If your reply names no legal move, the turn is over and you get the worst score.",
-        'The last line of your reply must be the word "Answer", a colon and your move.',
-    ),
-    "json": Wording(
-        "Choose moves in one turn of {game}.",
-        "Without a legal move in your reply the turn ends and counts as the worst score.",
-        'Reply only with a JSON object that has your move, as a string, under the key "move".',
-    ),
-}
 
 
 class Decision(NamedTuple):
@@ -136,7 +97,7 @@ class TextGame:
             raise ValueError("questions say what is played for: give an Objective with a name instead of a lambda")
         self._words = words_of(self.game)
         if seed is not None:
-            self._words = replace(self._words, names=_drawn_names(self._words, seed))
+            self._words = replace(self._words, names=drawn_names(self._words, seed))
         self.seed, self.wording = seed, wording
         self._list_moves = list_moves
         self._wording = WORDINGS[wording]
@@ -340,15 +301,3 @@ class TextGame:
         """
         questions = tracked(self.questions(), "questions asked", "questions", len(self._asked))
         return self.grade((each["id"], model(f"{each['rules']}\n\n{each['question']}")) for each in questions)
-
-
-def _drawn_names(words: Words, seed: int) -> tuple[str, ...]:
-    """Return names for the numbers 1, 2, ... that a game lets rename, in an order drawn by a seed."""
-    check_integer("seed", seed, 0, 2**63 - 1)
-    count = words.num_renamed
-    if count == 0:
-        raise ValueError(f"a seed renames numbers in questions, but there is nothing to rename in {words.game.name}")
-    if count > len(NAMES):
-        raise ValueError(f"a seed renames at most {len(NAMES)} {words.renamed}, not {count}")
-    order = np.random.default_rng(seed).permutation(len(NAMES))[:count]
-    return tuple(NAMES[place] for place in order)

@@ -9,8 +9,9 @@ from stb_gym.arguments import checked
 from stb_gym.checks import check_integer
 from stb_gym.games import Game, ShutTheBox, Threes, entry_of
 from stb_gym.solver import Playable, Solution, UniformRandom, objective_of, pair_weights, solve_tables, table_strategy
-from stb_gym.text.game import WORDINGS, TextGame
+from stb_gym.text.game import TextGame
 from stb_gym.text.grading import asked_states
+from stb_gym.text.wording import WORDINGS
 
 FEWEST_QUESTIONS = 20
 NEVER = 1e-12  # how often moves are drawn that perfect play never makes

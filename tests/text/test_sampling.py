@@ -10,7 +10,7 @@ import pytest
 import stb_gym
 from stb_gym import ShutTheBox, Threes, evaluate, strategy
 from stb_gym.text import TextEnv, TextGame, grade_turns, sample_turns
-from stb_gym.text.game import WORDINGS
+from stb_gym.text.wording import WORDINGS
 from tests.text.test_game import check_every_action, player, position_in
 
 THREE_DICE = TextGame(Threes(dice=3))
