@@ -78,7 +78,8 @@ class Learner(Stored, ABC):
         device: the torch device of the networks, if there are any. The numbers of a seed may differ between devices.
 
     Attributes:
-        settings_class: the class of the settings, a dataclass with a default for every field.
+        settings_class: the class of the settings, a dataclass with a default for every field; or `dict`.
+        defaults: settings that need not be given, if they are a dictionary.
         title: the name in the table of the README; learners without one are left out there.
         method: a line that says how it learns, for the table of learners in docs/agents.md.
         source: where the method was published, for the same table.
@@ -97,6 +98,7 @@ class Learner(Stored, ABC):
     """
 
     settings_class: ClassVar[type[Any]]
+    defaults: ClassVar[Mapping[str, Any]] = {}
     title = ""
     method: ClassVar[str]
     source: ClassVar[str]

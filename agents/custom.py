@@ -234,14 +234,12 @@ class CustomLearner(AgentLearner):
 
     Attributes:
         maker: the function or class.
-        defaults: settings that need not be given.
     """
 
     settings_class = dict  # of keyword arguments of `maker`
     uses_masks = False
     reports_updates = False
     maker: ClassVar[Callable[..., Any]]
-    defaults: ClassVar[Mapping[str, Any]] = {}
 
     @classmethod
     def make_envs(cls, env: str, arguments: Mapping[str, Any], settings: Any) -> Any:

@@ -13,7 +13,6 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from pydantic.dataclasses import dataclass
 
 from agents.common import Learner
-from agents.custom import CustomLearner
 from agents.registry import LEARNERS, is_custom, learner_named
 from agents.self_play import round_envs
 from stb_gym import Game
@@ -322,7 +321,7 @@ def make_settings(algorithm: str, entries: Any) -> Any:
     learner = learner_named(algorithm)
     if isinstance(entries, dict):
         check_settings(algorithm, entries)
-    if issubclass(learner, CustomLearner):
+    if learner.settings_class is dict:
         return _arguments(entries, learner.defaults)
     return _one_line(lambda: TypeAdapter(learner.settings_class).validate_json(json.dumps(entries), strict=True))
 

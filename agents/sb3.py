@@ -27,7 +27,7 @@ from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.utils import LinearSchedule
 
 from agents.common import Share, State, Unary
-from agents.custom import OF_CODE, AgentLearner, CustomLearner, named
+from agents.custom import OF_CODE, AgentLearner, named
 from stb_gym.checks import check_integer
 from stb_gym.measure.agents import arguments_of
 from stb_gym.messages import reason, shortened
@@ -35,7 +35,7 @@ from stb_gym.sb3 import TurnVecEnv
 
 SOURCE = "Raffin et al. (2021)"
 # Arguments of the library's classes that are no settings: what a run chooses, and where the library would write.
-NO_SETTINGS = ("env", "tensorboard_log", "verbose", "_init_setup_model", "stats_window_size")
+NO_SETTINGS = ("env", "seed", "device", "tensorboard_log", "verbose", "_init_setup_model", "stats_window_size")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ class ResumingLearner(AgentLearner):
         self.resumes = self.training.is_complete
 
 
-class StockLearner(ResumingLearner, CustomLearner):
+class StockLearner(ResumingLearner):
     """A model with the default settings of its library, but for those that are given.
 
     Settings are `num_envs`, the arguments of the library's class, and those of its policy: they become `policy_kwargs`.
@@ -180,11 +180,13 @@ class StockLearner(ResumingLearner, CustomLearner):
         rollout: the setting that says how many steps every environment makes in a rollout, and its default.
     """
 
-    source = SOURCE
-    of_library = True
-    reports_updates = True
-    rollout: ClassVar[tuple[str, int]] = ("n_steps", 2048)
+    settings_class = dict
     defaults: ClassVar[Mapping[str, Any]] = {"num_envs": 1}
+    source = SOURCE
+    uses_masks = False
+    of_library = True
+    maker: ClassVar[Any]
+    rollout: ClassVar[tuple[str, int]] = ("n_steps", 2048)
 
     @classmethod
     def make_envs(cls, env: str, arguments: Mapping[str, Any], settings: Any) -> Any:
@@ -203,15 +205,9 @@ class StockLearner(ResumingLearner, CustomLearner):
     @classmethod
     def setting_names(cls, given: Iterable[str] = ()) -> list[str]:
         """Return the names of settings."""
-        maker: Any = cls.maker
-        _, _, _, *of_policy = arguments_of(maker.policy_aliases["MlpPolicy"])  # without the spaces and the schedule
-        names = dict.fromkeys(["num_envs", "policy", *super().setting_names(), *of_policy])
+        _, _, _, *of_policy = arguments_of(cls.maker.policy_aliases["MlpPolicy"])  # without the spaces and the schedule
+        names = dict.fromkeys(["num_envs", *arguments_of(cls.maker), *of_policy])
         return [name for name in names if name not in NO_SETTINGS]
-
-    @property
-    def player(self) -> Any:
-        """See `Learner`."""
-        return self.act
 
     def make_agent(self, envs: Any, seed: int, device: str) -> Any:
         """See `AgentLearner`."""
