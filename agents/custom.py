@@ -87,6 +87,29 @@ def _is_of_user(file: str) -> bool:
     return path.is_file() and "-packages" not in file and not any(path.is_relative_to(folder) for folder in KNOWN)
 
 
+class CountedVectorEnv(gym.vector.VectorWrapper):
+    """A vector environment whose steps count in an `AgentEnv`; other attributes are those of the wrapped one.
+
+    Args:
+        envs: the vector environment.
+        task_env: the `AgentEnv`.
+    """
+
+    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], task_env: Any):
+        super().__init__(envs)
+        self.task_env: Any = task_env
+
+    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
+        """Take actions."""
+        self.task_env.num_steps += self.num_envs
+        return self.env.step(actions)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "env":  # of an object that is being copied
+            raise AttributeError(name)
+        return getattr(self.env, name)
+
+
 class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
     """An environment for an agent, which counts its steps.
 
@@ -97,6 +120,8 @@ class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
     Attributes:
         num_steps: steps made so far here and in the environments of `vector`.
     """
+
+    vector_class: ClassVar[type[CountedVectorEnv]] = CountedVectorEnv
 
     def __init__(self, env: str, arguments: Mapping[str, Any]):
         super().__init__(gym.make(env, **arguments))
@@ -118,27 +143,9 @@ class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):
         Its dice follow the seed of this environment.
         """
         env, arguments = self._task
-        envs = _CountedVectorEnv(gym.make_vec(env, num_envs, autoreset_mode="SameStep", **arguments), self)
+        envs = self.vector_class(gym.make_vec(env, num_envs, autoreset_mode="SameStep", **arguments), self)
         envs.reset(seed=int(self.np_random.integers(2**31)))
         return envs
-
-
-class _CountedVectorEnv(gym.vector.VectorWrapper):
-    """A vector environment whose steps count in an `AgentEnv`; other attributes are those of the wrapped one."""
-
-    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], counting: AgentEnv):
-        super().__init__(envs)
-        self._counting = counting
-
-    def step(self, actions: Any) -> tuple[Any, Any, Any, Any, dict[str, Any]]:
-        """Take actions."""
-        self._counting.num_steps += self.num_envs
-        return self.env.step(actions)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "env":  # of an object that is being copied
-            raise AttributeError(name)
-        return getattr(self.env, name)
 
 
 class AgentLearner(Learner):

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
-from agents.custom import AgentEnv
+from agents.custom import AgentEnv, CountedVectorEnv
 from training.results import TrainingTask
 
 TRACKS = {
@@ -25,7 +24,7 @@ class Tracked:
     """
 
     env: Any
-    task_env: "TaskEnv"
+    task_env: Any
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         """Begin turns."""
@@ -63,6 +62,15 @@ class Tracked:
         return self.env.unwrapped if self.task_env.track in ("rules", "afterstates") else self
 
 
+class TaskVectorEnv(Tracked, CountedVectorEnv):
+    """A vector environment of a task; other attributes are those of `unwrapped`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_") or self.unwrapped is self:
+            raise AttributeError(f"the track {self.task_env.track} has no attribute {name}")
+        return getattr(self.env, name)
+
+
 class TaskEnv(Tracked, AgentEnv):
     """The environment of a task.
 
@@ -72,25 +80,10 @@ class TaskEnv(Tracked, AgentEnv):
         budget: the steps that may be played.
     """
 
+    vector_class = TaskVectorEnv
+
     def __init__(self, task: TrainingTask, track: str, budget: int):
         super().__init__(task.env, task.arguments)
         self.track = track
         self.budget = budget
         self.task_env = self
-
-    def vector(self, num_envs: int) -> gym.vector.VectorEnv[Any, Any, Any]:
-        """Return a vector environment of the same task and budget, in the mode SAME_STEP; it is much faster."""
-        return TaskVectorEnv(super().vector(num_envs), self)
-
-
-class TaskVectorEnv(Tracked, gym.vector.VectorWrapper):
-    """A vector environment of a task; other attributes are those of `unwrapped`."""
-
-    def __init__(self, envs: gym.vector.VectorEnv[Any, Any, Any], task_env: TaskEnv):
-        super().__init__(envs)
-        self.task_env = task_env
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_") or self.unwrapped is self:
-            raise AttributeError(f"the track {self.task_env.track} has no attribute {name}")
-        return getattr(self.env, name)
