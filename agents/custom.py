@@ -33,12 +33,13 @@ OF_CODE = re.compile(r"[^\W\d][\w.]*:[^\W\d][\w.]*")
 ALLOWED: set[str] = set()  # modules that the user has named
 
 
-def allow(module: str) -> None:
-    """Import a module; agents and settings may name what it has from now on.
+def allow(name: str) -> None:
+    """Import a module, named by MODULE or MODULE:NAME; agents and settings may name what it has from now on.
 
     Raises:
         ValueError: if the import fails, with its reason.
     """
+    module, _, _ = name.partition(":")
     imported(module, "--import")
     ALLOWED.add(module)
 

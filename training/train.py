@@ -80,7 +80,7 @@ def train(
     chosen_env, arguments = choose_task(env, task, objective, rules)
     changes = {name.replace("-", "_"): parsed(value) for name, value in (settings or {}).items()}
     for name in [*names_in(log), *([algorithm] if is_custom(algorithm) else names_in(changes))]:
-        allow(name.partition(":")[0])
+        allow(name)
     if log is not None:
         check_log(log)
     runs = {}

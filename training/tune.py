@@ -62,7 +62,7 @@ def tune(
         rules: Rules of the game, such as --tiles 12.
     """
     if is_custom(algorithm):
-        allow(algorithm.partition(":")[0])
+        allow(algorithm)
     space = read_ranges(algorithm, {name.replace("-", "_"): parsed(ends) for name, ends in (ranges or {}).items()})
     check_integer("trials", trials, 1, 10**6)
     chosen_env, arguments = choose_task(env, task, objective, rules)

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from agents.custom import allow, made, named
-from agents.registry import check_agent
+from agents.registry import check_agent, is_custom
 from stb_gym import RegretMeter
 from stb_gym.solver import Policy
 from training.results import TrainingTask
@@ -62,8 +62,8 @@ def maker_of(agent: str) -> Callable[..., Any]:
     Raises:
         ValueError: if there is no such agent.
     """
-    if ":" in agent:
-        allow(agent.partition(":")[0])
+    if is_custom(agent):
+        allow(agent)
         return partial(made, agent, named(agent))
     check_agent("agent", agent, TRACKS_OF_LEARNERS)
     return partial(RepositoryAgent, agent)
