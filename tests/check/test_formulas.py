@@ -16,10 +16,11 @@ from tests import every
 from tests.check import assert_named, assert_refused
 
 
-def loop(batch):
+def loop(batch, next_value=None):
     """Return generalised advantages as most loops compute them, from the last step to the first."""
     advantage, last = np.zeros(batch.reward.shape), 0.0
-    next_value = np.where(batch.terminated, 0, batch.next_value)
+    if next_value is None:
+        next_value = np.where(batch.terminated, 0, batch.next_value)
     for t in reversed(range(len(advantage))):
         error = batch.reward[t] + batch.discount * next_value[t] - batch.value[t]
         last = error + batch.discount * batch.lam * ~batch.done[t] * last
@@ -46,6 +47,16 @@ def test_tensors_in_single_precision_pass():
 @pytest.mark.parametrize("kind", ADVANTAGES)
 def test_textbook_estimators_pass(kind):
     assert check.advantages(partial(faults.estimate, kind=kind), kind=kind, layout="TB")
+
+
+def test_a_loop_that_takes_last_observations_only_where_a_turn_was_cut_is_named():
+    def gae(batch):
+        after = np.concatenate([batch.value[1:], batch.last_value[None]])  # the first of a new turn after an end
+        after = np.where(batch.truncated, batch.next_value, after)
+        return loop(batch, after)
+
+    result = check.advantages(gae, discount=[0.9], lam=[0.8], layout="TB")
+    assert result.likely == ("a turn that ended bootstraps from the first state of the next turn",)
 
 
 def assert_all_named(check_of, wrong, unused):

@@ -318,6 +318,7 @@ def test_prompts_contain_the_rules(pig, snapshot):
     box = TextGame(ShutTheBox(tiles=7, one_die="low-sum", ending_roll=7), "at-most:5", seed=1)
     threes = TextGame(Threes(dice=2), list_moves=True)
     assert [box.rules, TextGame(pig()).rules, threes.question(threes.position(0, 2, (1, 2)))] == snapshot
+    assert TextGame(box.game, "at-most:5", seed=2).rules != box.rules
 
 
 def test_wrong_arguments_and_impossible_positions_are_refused(pig):
