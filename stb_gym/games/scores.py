@@ -9,6 +9,8 @@ from stb_gym.arrays import INTEGER
 from stb_gym.games.afterstates import walk
 from stb_gym.games.contract import SAMPLE, cached_by_rules, check_answers
 from stb_gym.games.game import LARGEST_SCORE, Game
+from stb_gym.games.shut_the_box import ShutTheBox
+from stb_gym.games.threes import Threes
 from stb_gym.messages import quoted
 
 
@@ -39,5 +41,9 @@ def final_scores(game: Game, progress: Sequence[int], thorough: bool = False) ->
 
 @cached_by_rules(32)
 def perfect_score(game: Game) -> int:
-    """Return the target of the objective "shut": 0 or, where more points are better, the most points of a turn."""
-    return int(final_scores(game, [progress for progress, _ in walk(game)]).max()) if game.more_is_better else 0
+    """Return the target of the objective "shut": 0 in Shut the Box and Threes, else the best score of a turn."""
+    if isinstance(game, ShutTheBox | Threes) and not game.more_is_better:
+        return 0
+    ends = [progress for (progress, _), moves in walk(game).items() if not all(moves)]
+    scores = final_scores(game, ends)
+    return int(scores.max() if game.more_is_better else scores.min())

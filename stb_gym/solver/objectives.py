@@ -96,8 +96,9 @@ def objective_of(game: Game, goal: Goal) -> Objective:
     Args:
         game: the rules.
         goal: "score" (fewest points, or most where more are better), "shut" (the probability of the game's perfect
-            score, 0 in Shut the Box and Threes, or better), "at-most:T" (the probability of at most T points;
-            "at-least:T" where more are better), an `Objective`, or a function from final scores [T] to utilities [T].
+            score or better: 0 in Shut the Box and Threes, the best score of a turn in other games), "at-most:T" (the
+            probability of at most T points; "at-least:T" where more are better), an `Objective`, or a function from
+            final scores [T] to utilities [T].
 
     Raises:
         ValueError: if there is no such objective.

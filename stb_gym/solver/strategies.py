@@ -43,10 +43,13 @@ def ways_to_shut(tables: TurnTables, exact: bool = False) -> NDArray[Any]:
     """
     longest, kind = len(tables.levels), object if exact else float  # every throw leads to a lower level
     ways = np.zeros((tables.num_afterstates, longest + 1), kind)
-    ways[:, 0] = np.int64(tables.dice == 0) * (tables.final_score == perfect_score(tables.game))
+    is_perfect = tables.final_score == perfect_score(tables.game)
+    is_over = tables.dice == 0
+    ways[:, 0] = np.int64(is_perfect & is_over)
     for level in tables.levels:
         counts = level.rolls.counts.astype(kind)
         at_states = np.zeros((level.states.stop - level.states.start, longest), kind)
+        at_states[:, 0] = (is_perfect & ~is_over)[tables.state_origin[level.states]]  # where no move is left
         at_states[level.live] = level.reduce(np.add, ways[tables.pair_afterstate[level.pairs], :-1])
         ways[level.afterstates, 1:] = np.tensordot(at_states.reshape(-1, len(counts), longest), counts, (1, 0))
     return ways

@@ -20,6 +20,7 @@ from stb_gym.cli import main
 from stb_gym.envs import make_turn, make_turns
 from stb_gym.games import check_game, rule
 from stb_gym.rounds import Round
+from stb_gym.solver import compile_game, ways_to_shut
 from stb_gym.text import TextGame
 from tests import every
 from tests.by_rules import states_by_rules, value_by_rules
@@ -470,6 +471,37 @@ def test_errors_inside_of_rules_stay_as_they_are(method):
         check_game(mine(**{method: BUGS[method]}))
     assert any(frame.path == Path(__file__) for frame in error.traceback[1:])
     assert not str(error.traceback[-1].path).startswith(LIBRARY)
+
+
+@pytest.mark.parametrize("ties", ["split", "nobody"])
+@pytest.mark.parametrize("shut_wins", [False, True])
+def test_a_constant_added_to_all_scores_changes_no_chance(ties, shut_wins):
+    def chances(constant):
+        game = mine(final_score=lambda self, progress: constant - progress)
+        rules = Round(game, 3, ties, shut_wins)
+        return [solve(game, "shut").value, *rules.solve().seats, *rules.evaluate(["random"] * 3).seats]
+
+    above_zero, below_zero = chances(9), chances(0)
+    assert above_zero[0] == 1 / 4  # both coins show 2, and both are kept
+    assert below_zero == pytest.approx(above_zero, abs=1e-12)
+
+
+def test_nobody_plays_after_a_perfect_score_that_is_the_only_score():
+    rules = Round(mine(final_score=returning(5)), 2, "all-win", shut_wins=True)
+    assert rules.solve().seats.tolist() == [1, 0]
+
+
+def test_the_perfect_score_is_one_that_a_turn_can_end_with():
+    game = mine(more_is_better=True, final_score=lambda self, progress: 9 - progress)  # 9 points before the first throw
+    assert games.perfect_score(game) == 7
+    assert solve(game, "shut").value == 1 / 2
+
+
+def test_a_throw_that_ends_the_turn_is_a_way_to_the_perfect_score():
+    game = mine(moves=lambda self, afterstate, roll: {0: (min(roll), 1)} if afterstate[1] == 2 else {})
+    tables = compile_game(game)
+    assert ways_to_shut(tables)[tables.index[1, 1]].tolist() == [0, 2, 0]
+    assert ways_to_shut(tables)[tables.start].tolist() == [0, 0, 3 * 2]
 
 
 @dataclass(frozen=True, repr=False)
