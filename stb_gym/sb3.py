@@ -73,6 +73,7 @@ class TurnVecEnv(VecEnv):
                 'gym.make_vec(..., autoreset_mode="SameStep")'
             )
         self.envs: gym.vector.VectorEnv[Any, Any, Any] = made
+        self._return = np.zeros(self.envs.num_envs)
         self._length = np.zeros(self.envs.num_envs, np.int64)
         self._began = time.time()
         super().__init__(self.envs.num_envs, self.envs.single_observation_space, self.envs.single_action_space)
@@ -91,6 +92,7 @@ class TurnVecEnv(VecEnv):
         observation, _ = self.envs.reset(seed=self._seeds[0], options=self._options[0] or None)
         self._reset_seeds()
         self._reset_options()
+        self._return[:] = 0
         self._length[:] = 0
         return observation
 
@@ -102,6 +104,7 @@ class TurnVecEnv(VecEnv):
         """Step all environments; where a turn ends, the observation is already that of the next turn."""
         observation, reward, terminated, truncated, info = self.envs.step(self._actions)
         over = terminated | truncated
+        self._return += reward
         self._length += 1
         infos: list[dict[str, Any]] = [{} for _ in range(self.num_envs)]
         seconds = round(time.time() - self._began, 6)
@@ -111,9 +114,9 @@ class TurnVecEnv(VecEnv):
                 **{name: final[name][game] for name in final if name[0] != "_" and final[f"_{name}"][game]},
                 "terminal_observation": map_entries(itemgetter(game), info["final_obs"]),
                 "TimeLimit.truncated": not terminated[game],
-                # Only the last reward of a turn is not 0, so it is the return.
-                "episode": {"r": round(float(reward[game]), 6), "l": int(self._length[game]), "t": seconds},
+                "episode": {"r": round(float(self._return[game]), 6), "l": int(self._length[game]), "t": seconds},
             }
+        self._return[over] = 0
         self._length[over] = 0
         return observation, reward.astype(np.float32), over, infos
 

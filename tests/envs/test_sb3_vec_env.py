@@ -70,6 +70,20 @@ def test_observations_may_contain_masks():
     PPO("MultiInputPolicy", vec_env, n_steps=16, device="cpu").learn(256)
 
 
+def test_returns_are_sums_of_the_rewards_that_wrappers_change():
+    wrapped = gym.wrappers.vector.TransformReward(same_step(BOX, 4), lambda rewards: rewards - 1)
+    vec_env = TurnVecEnv(wrapped)
+    vec_env.reset()
+    total, ended = np.zeros(4), 0
+    for _ in range(20):
+        _, rewards, dones, infos = vec_env.step(wrapped.unwrapped.legal_sample())
+        total += rewards
+        assert [info["episode"]["r"] for info in infos if info] == total[dones].tolist()
+        ended += dones.sum()
+        total[dones] = 0
+    assert ended > 4
+
+
 def test_policies_are_evaluated_without_a_warning_about_a_missing_monitor():
     vec_env = TurnVecEnv(same_step(BOX, 8, illegal="end"))
     model = DQN("MlpPolicy", vec_env, device="cpu", buffer_size=10)
