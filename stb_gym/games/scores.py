@@ -42,7 +42,7 @@ def final_scores(game: Game, progress: Sequence[int], thorough: bool = False) ->
 @cached_by_rules(32)
 def perfect_score(game: Game) -> int:
     """Return the target of the objective "shut": 0 in Shut the Box and Threes, else the best score of a turn."""
-    if isinstance(game, ShutTheBox | Threes) and not game.more_is_better:
+    if type(game).final_score in (ShutTheBox.final_score, Threes.final_score) and not game.more_is_better:
         return 0
     ends = [progress for (progress, _), moves in walk(game).items() if not all(moves)]
     scores = final_scores(game, ends)

@@ -497,6 +497,12 @@ def test_the_perfect_score_is_one_that_a_turn_can_end_with():
     assert solve(game, "shut").value == 1 / 2
 
 
+def test_a_subclass_that_scores_otherwise_has_another_perfect_score():
+    members = {"name": "mine", "final_score": lambda game, points: 5 - points}
+    game = dataclass(frozen=True, repr=False)(type("Mine", (stb_gym.Threes,), members))(dice=1)
+    assert (games.perfect_score(game), solve(game, "shut").value) == (5 - 6, 1 / 6)
+
+
 def test_a_throw_that_ends_the_turn_is_a_way_to_the_perfect_score():
     game = mine(moves=lambda self, afterstate, roll: {0: (min(roll), 1)} if afterstate[1] == 2 else {})
     tables = compile_game(game)
