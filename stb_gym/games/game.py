@@ -182,7 +182,7 @@ class Moves(NamedTuple):
     """
 
     progress: IntArray
-    roll: NDArray[np.uint8]
+    roll: IntArray
     action: IntArray
     next_progress: IntArray
     next_dice: IntArray

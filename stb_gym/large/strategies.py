@@ -50,7 +50,7 @@ def large_strategy(game: Game, name: str) -> RulePolicy:
     heuristic = entry_of(game).heuristics.get(name)
     if heuristic is None:
         return UniformRandom() if name == "random" else _optimal(solve_large(game, **SOLVED[name]))
-    return AfterstateScorePolicy(lambda boards, dice: -heuristic(game, NextAfterstates(boards, dice)))  # type: ignore[arg-type]
+    return AfterstateScorePolicy(lambda boards, dice: 0.0 - heuristic(game, NextAfterstates(boards, dice)))  # type: ignore[arg-type]
 
 
 def _optimal(values: LargeSolution) -> AfterstateScorePolicy:

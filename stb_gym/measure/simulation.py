@@ -93,5 +93,5 @@ def simulate(
             if ended.any():
                 batch[ended] = info["final_score"][ended]
             playing &= ~over
-    values = goal.sign * goal.utilities(scores)
+    values = goal.sign * goal.utilities(scores).astype(float)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)

@@ -59,9 +59,7 @@ class Objective:
         final_score = np.asarray(final_score)
         fault = f"the objective {quoted(self.name)} must give a finite number for each of {final_score.size} scores"
         utility = finite_numbers(self.utility(final_score), final_score.shape, fault)
-        if not self.worst:
-            return utility
-        return -utility.astype(float if utility.dtype.kind in "bu" else utility.dtype)
+        return -utility if self.worst else utility
 
     def illegal_utility(self, final_score: IntArray) -> float:
         """Return the utility of an illegal action: that of the worst final score.
@@ -79,12 +77,16 @@ class Objective:
 
 
 def finite_numbers(values: Any, shape: tuple[int, ...], fault: str) -> NDArray[Any]:
-    """Return values as an array; raise ValueError with the message `fault` unless they are finite numbers [*shape]."""
+    """Return values as an array of signed numbers of 64 bits, or of objects such as fractions.
+
+    Raises:
+        ValueError: with the message `fault`, unless they are finite numbers [*shape].
+    """
     numbers = np.asarray(values)
     is_finite = numbers.dtype.kind in "biufO" and np.isfinite(numbers.astype(float)).all()
     if numbers.shape != shape or not is_finite:
         raise ValueError(fault)
-    return numbers
+    return numbers.astype(np.result_type(numbers, np.int64), copy=False)
 
 
 Goal = str | Objective | Utility

@@ -93,7 +93,7 @@ def by_heuristic(tables: TurnTables, heuristic: Heuristic) -> Policy:
         states, after = tables.pair_state[level.pairs], tables.pair_afterstate[level.pairs]
         moves = Moves(
             progress=tables.progress[tables.state_origin[states]],
-            roll=np.array(level.rolls.shown, np.uint8)[(states - level.states.start) % len(level.rolls.counts)],
+            roll=np.array(level.rolls.shown)[(states - level.states.start) % len(level.rolls.counts)],
             action=tables.pair_action[level.pairs],
             next_progress=tables.progress[after],
             next_dice=tables.dice[after],

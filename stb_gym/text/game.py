@@ -203,7 +203,7 @@ class TextGame:
         about = [VERSION, self.rules, self._list_moves]
         if not is_named(self.game, self.objective):  # others of the same name may have another utility
             about.append(self.objective.utilities(self._stepper.scores).tolist())
-        return sha256(json.dumps(about).encode()).hexdigest()[:8]
+        return sha256(json.dumps(about, default=str).encode()).hexdigest()[:8]
 
     @checked
     def identity(self, position: Decision) -> str:

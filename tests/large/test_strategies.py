@@ -1,8 +1,10 @@
 """Test that strategies play the same with and without tables."""
 
+import numpy as np
 import pytest
 
 from stb_gym import ShutTheBox, evaluate, solve, strategies, strategy
+from stb_gym.games import entry_of
 from stb_gym.large import LargeEvaluation, large_strategies, large_strategy, solve_large
 from stb_gym.solver import UniformRandom, policy_array
 from stb_gym.solving import perfect_play
@@ -25,6 +27,13 @@ def test_strategies_play_as_with_tables(solved, game):
         assert (by_boards == by_tables)[tables.decisions].all(), name
     found = solve_large(game).evaluate(large_strategy(game, "optimal"))
     assert (found.regret, found.mistakes()) == (0, [])
+
+
+def test_the_costs_of_a_heuristic_may_be_unsigned(monkeypatch):
+    game = ShutTheBox(tiles=6)
+    monkeypatch.setitem(entry_of(game).heuristics, "own", lambda game, moves: np.uint8(moves.next_progress % 4))
+    by_boards = solve_large(game).evaluate(large_strategy(game, "own"))
+    assert by_boards.value == pytest.approx(evaluate(game, strategy(game, "own")).value)
 
 
 @pytest.mark.parametrize("name", TABLES_ONLY)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from stb_gym import Objective, ShutTheBox, evaluate, solve
+from stb_gym import Objective, ShutTheBox, evaluate, simulate, solve, strategy
 from stb_gym.solver import compile_game, is_named, objective_of, task_of
 from tests.twins import MostThrees, around_four, is_even, squares
 
@@ -71,6 +71,13 @@ def test_a_utility_cannot_change_the_scores():
 
     with pytest.raises(ValueError, match="read-only"):
         solve(FOUR, negated)
+
+
+def test_utilities_of_few_bits_do_not_overflow():
+    least = Objective("least", lambda points: np.full(points.shape, -128, np.int8), sign=-1)
+    assert solve(FOUR, least, worst=True).value == solve(FOUR, least).value == 128
+    simulation = simulate(FOUR, strategy(FOUR, "random"), 2, seed=0, objective=least)
+    assert simulation.mean == simulation.exact == 128
 
 
 @pytest.mark.parametrize("kind", [bool, np.uint64, float, object])

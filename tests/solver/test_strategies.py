@@ -49,6 +49,12 @@ def test_a_heuristic_must_return_a_number_for_every_move(monkeypatch, wrong):
         strategy(THREES, "wrong")
 
 
+def test_the_numbers_that_a_heuristic_sees_do_not_overflow(monkeypatch):
+    game = Threes(dice=2)
+    monkeypatch.setitem(entry_of(THREES).heuristics, "own", lambda game, moves: (5 - moves.roll[:, 0]) * moves.action)
+    assert strategy(game, "own")[compile_game(game).find_state(0, 2, (6, 6))] == 1
+
+
 def test_a_heuristic_sees_moves_of_the_game(monkeypatch):
     def highest(game, moves):
         for progress, roll, action, *after in zip(
