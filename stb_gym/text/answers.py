@@ -25,7 +25,9 @@ KEYS = ("answer", "move")  # of a JSON object that names a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
 BEFORE = 50  # characters before "answer:" in which one of these is looked for
 QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat
-DENIED = re.compile(r"(\b(no|not|wrong)|n['\u2019]t)[ \t]+(\w+[ \t]+){0,2}$", re.IGNORECASE)  # "wrong answer:"
+DENIED = re.compile(  # "wrong answer:", "instead of the answer:"
+    r"(\b(no|not|never|wrong|incorrect|bad|worst|instead|than)|n['\u2019]t)[ \t]+(\w+[ \t]+){0,3}$", re.IGNORECASE
+)
 DICE_CHOICE = r"\b(?:throw|roll|with|and)\s+(\w+)\s+(?:die|dice)\b"
 
 # A move as `Words.typed_as` names it, and the number of dice thrown next if the answer says it.

@@ -75,9 +75,11 @@ class ThreesWords(Words):
         return f"Position: {position}\nRoll: {', '.join(map(self.name, roll))}"
 
     def is_unclear(self, tokens: Sequence[str], places: Sequence[int]) -> bool:
-        """Return whether an answer names a face, as "keep the 3" and "keep the 3 die" do, and not a number of dice."""
+        """Return whether an answer may name a face, as "keep the 3" and "keep the 3 die" do, and no number of dice."""
         [place, *_] = places
         before, number, after = ["", *tokens][place], tokens[place], [*tokens, ""][place + 1]
+        if not {"die", "dice"}.isdisjoint(tokens[:place]):  # "keep the die with 3", "keep the lowest die: 4"
+            return True
         if after in ("lowest", "dice"):
             return False
         if after == "die" and number not in ("1", "one"):

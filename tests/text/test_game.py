@@ -140,6 +140,8 @@ AMBIGUOUS = [
     "shut 2 tiles, 4 and 5", "both tiles", "with 3, shut 1 and 2", "3, shut 1 and 2", "3 and shut 1, 2",
     "9, closing 4 and 5", "make 9", "I make it 9", "to make 9", "down to 9", "the sum 9", "9 = 4+5", "= 9",
     "Wrong answer: 9", "That is not my answer: 9", "I don't give an answer: 9", "No answer: 9",
+    "An incorrect answer: 9", "the worst possible answer: 9", "Never answer: 9", "not a good final answer: 9",
+    "I shut 4 and 5 instead of the answer: 9", "better than the answer: 9",
     "Wrong answer: 9\nAnswer: 4,5",
     'End your reply with one line such as "Answer: shut 3,5".', "Answer: such as 4,5", "Answer:\n4,5",
     "Answer: 4,5?", "Answer: not 4,5", "Answer: 4,5 instead of 9", "Answer: anything but 9",
@@ -206,6 +208,7 @@ KEPT = [
     ("keep 2 or 3", None), ("keep 2 (1, 2)", None), ("keep 2.0", None), ("keep -2", None), ("re-roll 3 dice", None),
     ("keep 2 of 5", None), ("", None), ("[]", None), ("none", None), ('{"keep": 2, "dice": 3}', None),
     ("The answer is: 3.", 3), ("I'll go with 3", 3), ("I pick the 3", None), ("the die is: a 3", None),
+    ("keep the die with 3", None), ("keep dice with 3", None), ("keep the lowest die: 4", None), ("keep dice: 3", None),
 ]  # fmt: skip
 
 
