@@ -18,7 +18,7 @@ from stb_gym.envs.table_stepper import Stepper, TableStepper
 from stb_gym.games import Game, game_of, observation_high, rules_class_of
 from stb_gym.games.game import LARGEST_PROGRESS
 from stb_gym.messages import LONGEST_MESSAGE, quoted
-from stb_gym.solver import ILLEGAL, Goal, is_named, objective_of
+from stb_gym.solver import ILLEGAL, Goal, Objective, is_named, objective_of
 
 Observation = NDArray[Any]
 LARGEST_SEED = 2**64 - 1
@@ -53,10 +53,7 @@ class GameEnv:
     """Base of `TurnEnv` and `TurnVectorEnv`, which document the arguments.
 
     Attributes:
-        game: the rules object.
-        objective: the `Objective`.
         illegal: what an illegal action does: it ends the turn ("end"), or raises an error ("raise").
-        reward_scale: the factor of rewards.
         stepper: the `Stepper`.
         rewards: [F] the reward of each final score; see `Stepper.scores`.
         illegal_reward: the reward of an illegal action that ends the turn.
@@ -87,10 +84,10 @@ class GameEnv:
         largest = 2**1000 if isinstance(reward_scale, int) else math.inf  # larger integers become no float
         if not (isinstance(reward_scale, float | int | np.number) and 0 < reward_scale < largest):
             raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
-        self.game = game_for(type(self), game, rules)
-        self.objective = objective_of(self.game, objective)
+        self._game = game_for(type(self), game, rules)
+        self._objective = objective_of(self.game, objective)
         self.illegal = illegal
-        self.reward_scale = float(reward_scale)
+        self._reward_scale = float(reward_scale)
         self.render_mode = render_mode
         self._single_space = observation_space(observation_high(self.game), observation_dtype)
         self.afterstate_space = space_of_afterstates(self._single_space, self.game)
@@ -109,6 +106,23 @@ class GameEnv:
         self.chose_throws = False
         self._begun = False
         self._spawned: tuple[np.random.Generator, np.random.Generator] | None = None  # the dice's and its child
+
+    # These cannot be set: the tables of rewards and moves are made with the environment.
+
+    @property
+    def game(self) -> Game:
+        """The rules object."""
+        return self._game
+
+    @property
+    def objective(self) -> Objective:
+        """The objective, as an `Objective`."""
+        return self._objective
+
+    @property
+    def reward_scale(self) -> float:
+        """The factor of rewards."""
+        return self._reward_scale
 
     @property
     def objective_name(self) -> str | None:

@@ -96,7 +96,6 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         # arrays of a step to the system, and the page faults of the next step can take longer than the step itself.
         np.empty(LARGEST_REUSED, np.uint8)
         self.num_envs = num_envs
-        self.max_episode_steps = max_episode_steps
         self.autoreset_mode = AutoresetMode(mode)
         self.metadata = {**self.metadata, "autoreset_mode": self.autoreset_mode}
         self.single_observation_space = self._single_space
@@ -106,6 +105,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self.last_step: LastStep | None = None
         self.captions: Sequence[str] | None = None
         self.before_turns: Callable[[IntArray], None] | None = None
+        self._max_episode_steps = max_episode_steps
         self._limit = max_episode_steps or UNLIMITED
         self._final_scores_at = self.stepper.at_ends(self.stepper.scores, int(self.stepper.scores[-1]))
         self._states: IntArray = np.full(num_envs, self.stepper.illegal_state)
@@ -183,7 +183,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self._states = reached
         self._throws = throws
         terminated = stepper.is_over(reached)
-        if self.max_episode_steps is None:
+        if self._max_episode_steps is None:
             truncated = np.zeros(self.num_envs, np.bool_)
             self._over = terminated.copy()
         else:
@@ -206,6 +206,11 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         infos["action_mask"] = stepper.masks(self._states)
         infos["_action_mask"] = ~np.zeros(self.num_envs, np.bool_)  # faster than `np.ones`
         return stepper.observe(self._states), self.rewards_at(reached, terminated), terminated, truncated, infos
+
+    @property
+    def max_episode_steps(self) -> int | None:
+        """After how many steps a turn is truncated; None if it never is."""
+        return self._max_episode_steps
 
     @property
     def states(self) -> IntArray:
@@ -320,7 +325,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self._throws[games] = drawn
         self._states[games] = self.stepper.states(afterstate, drawn)
         self._over[games] = False
-        if self.max_episode_steps is not None:
+        if self._max_episode_steps is not None:
             self._steps[games] = 0
         if self.render_mode is not None:
             self._moved[games] = False

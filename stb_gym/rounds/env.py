@@ -112,7 +112,7 @@ class RoundBase:
     Attributes:
         round: the `Round`.
         turn: the environment of turns.
-        game, stepper, illegal, render_mode: those of `turn`.
+        stepper, render_mode: those of `turn`.
         afterstate_space: the space of the afterstate of one move.
     """
 
@@ -121,9 +121,7 @@ class RoundBase:
     def __init__(self, rules: Round, turn: TurnEnv | TurnVectorEnv, space: gym.spaces.Box):
         self.round = rules
         self.turn = turn
-        self.game: Game = turn.game
         self.stepper: Stepper = turn.stepper
-        self.illegal = turn.illegal
         self.render_mode = turn.render_mode
         self.metadata = turn.metadata
         self.afterstate_space = space_of_afterstates(space, turn.game)
@@ -132,6 +130,16 @@ class RoundBase:
     def observed(self) -> IntArray:
         """[B, 3] what the players see: the rank of the lead, the number of its holders, the number of players after."""
         raise NotImplementedError
+
+    @property
+    def game(self) -> Game:
+        """The rules of each turn."""
+        return self.turn.game
+
+    @property
+    def illegal(self) -> str:
+        """What an illegal action does, "end" or "raise"."""
+        return self.turn.illegal
 
     @property
     def np_random(self) -> np.random.Generator:

@@ -25,13 +25,18 @@ class RoundVectorBase(RoundBase, gym.vector.VectorEnv[Observation, IntArray, NDA
 
     def __init__(self, rules: Round, turn: TurnVectorEnv):
         self.num_envs = turn.num_envs
-        self.max_episode_steps = turn.max_episode_steps
+        self._max_episode_steps = turn.max_episode_steps
         self.autoreset_mode = turn.autoreset_mode
         self.single_observation_space = round_space(turn.single_observation_space, rules)
         self.observation_space = batch_space(self.single_observation_space, turn.num_envs)
         self.single_action_space = turn.single_action_space
         self.action_space = turn.action_space
         super().__init__(rules, turn, self.single_observation_space)
+
+    @property
+    def max_episode_steps(self) -> int | None:
+        """After how many steps a turn is truncated; None if it never is."""
+        return self._max_episode_steps
 
 
 class RoundVectorEnv(SeatBase, RoundVectorBase):

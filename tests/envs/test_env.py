@@ -7,6 +7,7 @@ import pytest
 from stb_gym import Objective, ShutTheBox
 from stb_gym.envs import TurnEnv, TurnVectorEnv, make_turn, make_turns
 from stb_gym.games import throw_faces
+from stb_gym.rounds import RoundEnv, RoundVectorEnv
 from stb_gym.solver import compile_game, objective_of
 from tests import every
 from tests.twins import squares
@@ -142,6 +143,15 @@ def test_a_wrong_action_is_refused_and_changes_nothing(action):
     with pytest.raises((TypeError, ValueError), match="action must be"):
         env.step(action)
     assert env.snapshot() == before
+
+
+@pytest.mark.parametrize("name", ["game", "objective", "reward_scale", "max_episode_steps"])
+def test_what_the_tables_of_an_environment_follow_cannot_be_set(name):
+    envs = [make_turn("threes"), make_turns("threes"), RoundEnv("threes"), RoundVectorEnv("threes")]
+    for env in envs:
+        if hasattr(env, name):
+            with pytest.raises(AttributeError, match="no setter"):
+                setattr(env, name, getattr(env, name))
 
 
 def test_what_a_step_returns_belongs_to_the_caller():
