@@ -1,6 +1,7 @@
 """Turn flags into rules of a game, positions, rules of a round and places in it."""
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, make_dataclass
@@ -35,10 +36,24 @@ def split(_: Any, tokens: Sequence[Any]) -> tuple[str, ...]:
 
 def numbers(_: Any, tokens: Sequence[Any]) -> int | list[int]:
     """Return the integer that a flag gives, or a list of several, separated by commas."""
-    try:
-        values = [int(number) for number in tokens[0].value.split(",")]
-    except ValueError:
-        raise ValueError("integers separated by commas are needed, such as 1,4,5") from None
+    return integers_in(tokens[0].value)
+
+
+def numbers_or_ranges(_: Any, tokens: Sequence[Any]) -> int | list[int]:
+    """Return what `numbers` does; a range such as 4-9 stands for all of its integers."""
+
+    def listed(ends: re.Match[str]) -> str:
+        return ",".join(map(str, range(int(ends[1]), int(ends[2]) + 1)))
+
+    return integers_in(re.sub(r"(?<![\d-])(\d{1,3})-(\d{1,3})(?![\d-])", listed, tokens[0].value, flags=re.ASCII))
+
+
+def integers_in(text: str) -> int | list[int]:
+    """Return the integer in a text, or a list of several, separated by commas."""
+    parts = text.split(",")
+    if not all(re.fullmatch(r" *-?\d{1,20} *", part, re.ASCII) for part in parts):
+        raise ValueError("integers separated by commas are needed, such as 1,4,5")
+    values = [int(part) for part in parts]
     return values if len(values) > 1 else values[0]
 
 
@@ -120,7 +135,8 @@ def position_flags(rules: type[Game]) -> type[GameFlags]:
     flags: dict[str, tuple[Any, dict[str, Any]]] = {}
     for part, meaning in rules.position_options.items():
         name = "--dice-in-hand" if part == "dice" else f"--{part}"  # --dice is a rule
-        flags[part] = Any, {"name": name, "help": meaning, "metavar": "N,...", "converter": numbers}
+        converter = numbers if part in ("dice", "roll") else numbers_or_ranges  # a roll of 1-3 is no list of dice
+        flags[part] = Any, {"name": name, "help": meaning, "metavar": "N,...", "converter": converter}
     return flags_class("PositionFlags", "Position", flags)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from stb_gym.cli.answers import Answer, form_of
-from stb_gym.cli.flags import Names, numbers
+from stb_gym.cli.flags import Names, numbers_or_ranges
 from stb_gym.cli.policies import FORMATS, INTERVAL, TABLES, measured
 from stb_gym.console import say
 from stb_gym.envs import make_turn
@@ -17,7 +17,7 @@ from stb_gym.games import Game
 from stb_gym.messages import quoted
 from stb_gym.text import Grade, SampledGrade, TextEnv, TextGame, grade_turns
 
-Seeds = Annotated[int | list[int] | None, Parameter(converter=numbers)]
+Seeds = Annotated[int | list[int] | None, Parameter(converter=numbers_or_ranges)]
 SHOWN = ["wording", "names", "regret", "fallback_regret", "illegal_mass", "unparsable_mass", "missing_mass"]
 LOSE = "Playing {game}, these answers lose {regret}{unit} a turn against perfect play"
 SPREAD = "Playing {game}, these answers lose from {least} to {most}{unit} a turn, by how the questions are asked."

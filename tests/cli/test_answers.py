@@ -46,6 +46,17 @@ def test_a_certificate_hashes_its_file(ask, tmp_path):
     assert result["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+@pytest.mark.parametrize(("typed", "tiles"), [("1-9", "1,2,3,4,5,6,7,8,9"), ("2-4,8", "2,3,4,8"), ("5-5", "5")])
+def test_open_tiles_may_be_ranges(ask, typed, tiles):
+    assert ask("advise shut-the-box --roll 12", f"--open={typed}")["state"] == f"open {tiles}, roll 12"
+
+
+@pytest.mark.parametrize("flag", ["--open=1_2", "--open=4-1", "--open=1-2-3", "--open=-1-3", "--roll=1-3"])
+def test_other_numbers_are_refused(run, flag):
+    status, _, error = run("advise shut-the-box --tiles 12 --dice 3", flag)
+    assert (status, "integers separated by commas are needed" in error) == (2, True)
+
+
 def test_explore_writes_the_page_that_python_returns(run, tmp_path):
     assert run("explore shut-the-box --tiles 3 --policy worst,random --out", str(tmp_path / "page.html"))[0] == 0
     assert (tmp_path / "page.html").read_text() == explorer_page(ShutTheBox(tiles=3), ["worst", "random"])
