@@ -12,6 +12,7 @@ from stb_gym.games import Game, fits
 from stb_gym.large import solve_large
 from stb_gym.large.solution import values_of_random_play
 from stb_gym.solver import (
+    TIE,
     AfterstateScorePolicy,
     GameOrEnv,
     Goal,
@@ -43,11 +44,11 @@ class Hardness:
         effective_horizon: the stochastic effective horizon, the least k + log(1 / gap**2) / log(A). The gap is the
             least difference between the best k-step action values and the next ones, over all positions that a turn can
             meet, as a share of the range of the utilities of a turn; a k counts only if its best actions are optimal
-            at all of these. A is the largest number of legal actions of a position. None without choices that matter.
+            at all of these. A is the largest number of their legal actions. None without choices that matter.
         decisions: the number of positions with a legal action that a turn can meet.
         coverage: the expected share of these that random play meets in 100,000 episodes.
         dice_share: the share of the variance of random play's return that the dice cause; its own choices cause the
-            rest.
+            rest. 0 if the return does not vary.
         mean_gap: the mean action gap at positions that have one, weighted by the visits of perfect play; None if it
             visits none. The action gap is the loss of the best action that is not optimal, divided by `random_regret`,
             so that tasks can be compared.
@@ -115,7 +116,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     random_at_afterstates, random_at_states = expected(tables, tables.uniform, utility)
     by_afterstate = random_at_afterstates
     regrets: list[float] = []
-    actions = tables.choices.max()
+    actions = tables.choices[random.visits > 0].max()
     met = tables.at_pairs(random.visits) > 0
     returns = goal.utilities(np.array([score for score, chance in random.score_distribution.items() if chance > 0]))
     horizon = np.inf
@@ -139,6 +140,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
     by_dice = random.visits @ (random_at_states - random_at_afterstates[tables.state_origin]) ** 2
     steps = tables.after_pairs(random_at_afterstates) - tables.at_pairs(random_at_states)
     by_choices = tables.at_pairs(random.visits) * tables.uniform @ steps**2
+    varies = by_dice + by_choices > (TIE * abs(utility).max()) ** 2  # by more than rounding
 
     found = Hardness(
         game,
@@ -149,7 +151,7 @@ def hardness_of_tables(game: Game, goal: Objective) -> Hardness:
         effective_horizon=float(horizon) if horizon else None,
         decisions=len(chances),
         coverage=float(np.mean(1 - (1 - chances) ** EPISODES)),
-        dice_share=float(by_dice / (by_dice + by_choices)) if by_dice > 0 else 0.0,
+        dice_share=float(by_dice / (by_dice + by_choices)) if varies else 0.0,
     )
     other = ~best.optimal & met
     if not other.any():

@@ -7,6 +7,7 @@ from math import log
 from operator import mul
 from statistics import mean
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -39,6 +40,7 @@ def test_shares_agree_with_the_reference(game, goal):
 
 
 SMALL = [ShutTheBox(tiles=5), ShutTheBox(tiles=4, faces=4, one_die="any-time"), Threes(dice=3, faces=4)]
+RARE = ShutTheBox(tiles=6, faces=3, first_move=1)  # no turn meets the positions with the most moves
 
 
 def met(game, policy):
@@ -106,7 +108,7 @@ def test_the_other_numbers_agree_with_the_reference(game, goal):
 
 
 @pytest.mark.parametrize("goal", ["score", "shut"])
-@pytest.mark.parametrize("game", SMALL, ids=str)
+@pytest.mark.parametrize("game", [*SMALL, RARE], ids=str)
 def test_the_effective_horizon_agrees_with_its_definition(game, goal):
     other, utility = twin(game), their_utility(game, goal)
     choices = [
@@ -136,6 +138,10 @@ def test_a_game_whose_choices_do_not_matter_has_no_gaps():
     found = hardness(ShutTheBox(tiles=2))
     assert (found.shares, found.look_ahead, found.effective_horizon, found.mean_gap) == ((0.0,), 1, None, None)
     assert "mean_gap" not in found.summary()
+
+
+def test_the_dice_cause_nothing_where_the_return_does_not_vary():
+    assert hardness(Threes(dice=3), lambda points: np.full(points.shape, 0.1)).dice_share == 0
 
 
 def test_a_box_too_large_for_tables_has_the_first_share():
