@@ -10,8 +10,7 @@ import numpy as np
 
 from stb_gym.arrays import BoolArray, FloatArray, IntArray, freeze
 from stb_gym.checks import check_choice, check_integer
-from stb_gym.games import Game, Threes, perfect_score
-from stb_gym.games.threes import MOON
+from stb_gym.games import Game, perfect_score
 from stb_gym.solver import TurnTables
 from stb_gym.tracking import tracked
 from stb_gym.words import words_of
@@ -69,7 +68,7 @@ class ScoresSoFarTable:
         tables: the arrays of the game.
         players: how many play.
         ties: one of `TIES`.
-        shut_wins: whether the perfect score (0 in Shut the Box and Threes) ends the round. The moon always does.
+        shut_wins: whether the perfect score (0 in Shut the Box and Threes) ends the round. A better score always does.
 
     Attributes:
         scores: [T] the final scores of the game, best first.
@@ -103,7 +102,8 @@ class ScoresSoFarTable:
         self.lead = np.append(ranks.repeat(players), len(ranks))
         self.holders = np.append(np.tile(np.arange(1, players + 1), len(ranks)), 0)
         self.initial = (self.holders == 0).astype(float)
-        self.over = self.lead < _count_of_winning_scores(tables, shut_wins)
+        perfect = perfect_score(tables.game)
+        self.over = self.lead < tables.place_of(perfect) + (shut_wins and perfect in self.scores)
         lead, holders = self.lead[:, None], self.holders[:, None]
         self.takes_lead = (ranks <= lead) & ~self.over[:, None]
         self.keeps_lead = (ranks >= lead) | self.over[:, None]
@@ -168,15 +168,6 @@ class ScoresSoFarTable:
             chances: [Z, T] the probabilities of the final scores of the turn.
         """
         return (chances * self.keeps_lead * value[self.next_row]).sum(axis=1)
-
-
-def _count_of_winning_scores(tables: TurnTables, shut_wins: bool) -> int:
-    """Return how many of the best scores of a game win a round at once."""
-    game = tables.game
-    least = perfect_score(game) if shut_wins else MOON
-    if shut_wins or (isinstance(game, Threes) and game.moon):
-        return int(tables.place_of(least)) + (least in tables.scores)
-    return 0
 
 
 def batches(tables: TurnTables, chosen: BoolArray) -> Iterator[IntArray]:
