@@ -1,6 +1,6 @@
 """Look into environments of Gymnasium and stable-baselines3, however wrapped, and copy them."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
@@ -23,18 +23,20 @@ KNOWN_MODULES = (
 def layers_of(env: Any) -> list[Any]:
     """Return the innermost environment and then each wrapper around it; of a vector environment, its first member."""
     layers = [env]
-    while inside := _inside(layers[0]):
-        layers.insert(0, inside[0])
+    while (inside := next(_inside(layers[0]), None)) is not None:
+        layers.insert(0, inside)
     return layers
 
 
-def _inside(layer: Any) -> Sequence[Any]:
-    """Return the environment in a wrapper, or the members of a vector environment; [] if there is nothing inside."""
+def _inside(layer: Any) -> Iterator[Any]:
+    """Yield the environment in a wrapper, or the members of a vector environment; those of an AsyncVectorEnv anew."""
     attributes = getattr(layer, "__dict__", {})
     for name in ("env", "venv", "envs"):
         if (inner := attributes.get(name)) is not None:
-            return inner if isinstance(inner, list | tuple) else [inner]
-    return [attributes["env_fns"][0]()] if "env_fns" in attributes else []  # of Gymnasium's AsyncVectorEnv
+            yield from inner if isinstance(inner, list | tuple) else [inner]
+            return
+    for make in attributes.get("env_fns", ()):
+        yield make()
 
 
 def spaces_of(layer: Any) -> tuple[Any, Any]:
@@ -107,7 +109,7 @@ def _copy(layer: Any, copies: dict[int, Any]) -> None:
     """Copy a layer and all that it holds into a dictionary of copies by identity, as `deepcopy` takes it."""
     if has_processes(layer):
         raise TypeError("its members are in other processes")
-    inside = _inside(layer)
+    inside = [*_inside(layer)]
     for inner in inside:
         _copy(inner, copies)
     only_records = (

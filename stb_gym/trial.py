@@ -124,7 +124,7 @@ def try_out(env: Any) -> Trial | None:
     trial = Trial(type(tried[-1]).__name__)
     in_processes = next((place for place, layer in enumerate(layers) if has_processes(layer)), 0)
     if in_processes and all(map(is_known, layers[in_processes:])):
-        env = layers[in_processes - 1]  # a member of Gymnasium's AsyncVectorEnv, which `layers_of` made anew
+        env = gym.vector.SyncVectorEnv(layers[in_processes].env_fns)  # the members of an AsyncVectorEnv, made anew
     try:
         play = _Play(copy_of(env))
     except Exception as error:  # any, of code of others

@@ -180,6 +180,12 @@ def test_what_a_wrapper_changes_is_named(change, wrapper):
         solve(wrapper(make()))
 
 
+def test_a_wrapper_of_one_member_in_another_process_is_named():
+    with pytest.raises(ValueError, match="ReversedActions changes the actions or the dice"):
+        RegretMeter(AsyncVectorEnv([make, lambda: ReversedActions(make())]))
+    assert RegretMeter(AsyncVectorEnv([make, lambda: Own(make())]))(first_legal).regret > 0
+
+
 @pytest.mark.parametrize("wrapper", every(2, [Hurried, Opposite]))
 def test_other_rewards_need_an_objective(wrapper):
     env = SyncVectorEnv([lambda: wrapper(make())])

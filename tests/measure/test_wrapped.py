@@ -192,7 +192,17 @@ def second_limited(max_episode_steps):
     return SyncVectorEnv([make, lambda: make(max_episode_steps=max_episode_steps)])
 
 
-@pytest.mark.parametrize("limited", [make, make_vec, limited_without_spec, many_limited_without_spec, second_limited])
+def second_limited_elsewhere(max_episode_steps):
+    return AsyncVectorEnv([make, lambda: make(max_episode_steps=max_episode_steps)])
+
+
+@pytest.mark.parametrize(
+    "limited",
+    [
+        *(make, make_vec, limited_without_spec, many_limited_without_spec),
+        *(second_limited, second_limited_elsewhere),
+    ],
+)
 def test_limits_that_truncate_turns_are_refused(limited):
     longest = make().unwrapped.stepper.longest
     with pytest.raises(ValueError, match="truncates"):
