@@ -99,7 +99,7 @@ class TreeSearch:
         stepper = self._stepper
         afterstates = stepper.origin_of(states)
         progress, dice = stepper.position(afterstates)
-        reached = stepper.states(afterstates[:, None], np.arange(stepper.num_throws))
+        reached = stepper.after_throws(afterstates[:, None], np.arange(stepper.num_throws))
         throws = (reached == states[:, None]).argmax(axis=1)
         position = {"progress": progress, "dice": dice, "throw": throws, "steps": np.zeros_like(states)}
         return self._envs.snapshot() | position

@@ -189,7 +189,7 @@ class GameEnv:
         """
         states = self.states if observations is None else np.atleast_1d(self.find_states(observations))
         index, action = self.stepper.legal_moves(states)
-        return index, action, self.stepper.observe_afterstates(self.stepper.afterstates(states.take(index), action))
+        return index, action, self.stepper.observe_afterstates(self.stepper.after_actions(states.take(index), action))
 
     def _legal_sample(self) -> IntArray:
         """Return [B] random legal actions by a child of the generator of the dice."""
@@ -232,7 +232,7 @@ class GameEnv:
         is_legal = dice >= 0
         try:
             afterstates[is_legal] = stepper.find_afterstate(progress[is_legal], dice[is_legal])
-            states = stepper.states(afterstates, numbers["throw"])
+            states = stepper.after_throws(afterstates, numbers["throw"])
             known = np.array_equal(self._positions(states), (progress, dice))
         except ValueError:
             known = False

@@ -141,14 +141,15 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
             super().reset(seed=int(seed))
         afterstate, throws = self.stepper.beginnings(options_of(options)) if options else self._start
         self.chose_throws = len(throws) < self.stepper.num_throws
-        self.throw = int(throws[self.np_random.bit_generator.random_raw() % len(throws)])
-        self.state = int(self.stepper.states(afterstate, self.throw))
+        self.throw = throws.item(self.np_random.bit_generator.random_raw() % len(throws))
+        self.state = self.stepper.after_throws(afterstate, self.throw)
         self.num_steps = 0
         self._begun = True
         self._over = False
         if self.render_mode == "human":
             self.render()
-        return self.stepper.observe(self.state), self._info()
+        info = {"action_mask": self.stepper.masks(self.state), "final_score": -1, "illegal_action": False}
+        return self.stepper.observe(self.state), info
 
     def step(self, action: Any) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Make a move and throw again.
@@ -168,30 +169,28 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
             raise RuntimeError("the turn is over, or none has begun: call reset()")
         action = action_index(action, stepper.num_actions)
         state = self.state
-        afterstate = int(stepper.afterstates(state, action))
+        afterstate = stepper.after_actions(state, action)
         if self.illegal == "raise" and afterstate == stepper.illegal_afterstate:
             raise ValueError(f"action {action} is illegal at {stepper.describe(state)}")
         # The remainder of 64 random bits makes low throws more likely, by less than throws / 2**64.
         throw = self.np_random.bit_generator.random_raw() % stepper.num_throws
-        reached = int(stepper.states(afterstate, throw))
+        reached = stepper.after_throws(afterstate, throw)
         self._last = state, self.throw, action, True, afterstate, reached
         self.throw = throw
         self.state = reached
         self.num_steps += 1
         if self.render_mode == "human":
             self.render()
+        # Infos always have the same keys, because recorders of play need that.
+        info = {"action_mask": stepper.masks(reached), "final_score": -1, "illegal_action": False}
         if not stepper.is_over(reached):
-            return stepper.observe(reached), 0.0, False, False, self._info()
+            return stepper.observe(reached), 0.0, False, False, info
         self._over = True
-        score = int(stepper.score_index(reached))
-        is_illegal = reached == stepper.illegal_state
-        reward = self.illegal_reward if is_illegal else float(self.rewards[score])
-        return stepper.observe(reached), reward, True, False, self._info(int(stepper.scores[score]), is_illegal)
-
-    def _info(self, final_score: int = -1, illegal_action: bool = False) -> dict[str, Any]:
-        """Return the info of a step or a reset, always with the same keys, because recorders of play need that."""
-        mask = self.stepper.masks(self.state)
-        return {"action_mask": mask, "final_score": final_score, "illegal_action": illegal_action}
+        score = stepper.score_index(reached)
+        info["final_score"] = stepper.scores.item(score)
+        info["illegal_action"] = reached == stepper.illegal_state
+        reward = self.illegal_reward if info["illegal_action"] else self.rewards.item(score)
+        return stepper.observe(reached), reward, True, False, info
 
     def snapshot(self) -> dict[str, Any]:
         """Return the turn and the state of the random numbers, as integers and strings for JSON; see `restore`.

@@ -96,18 +96,19 @@ class LargeStepper(Stepper):
     def longest(self) -> int:
         return self._full.bit_count()  # every move takes a tile or ends the turn
 
-    def states(self, afterstates: Any, throws: Any) -> Any:
+    def after_throws(self, afterstates: Any, throws: Any) -> Any:
         board, dice = self._split(afterstates)
-        return self._case_of_throw[dice, throws] << self._bits | board
+        states = self._case_of_throw[dice, throws] << self._bits | board
+        return int(states) if isinstance(afterstates, int) and isinstance(throws, int) else states
 
-    def afterstates(self, states: Any, actions: Any) -> Any:
+    def after_actions(self, states: Any, actions: Any) -> Any:
         board, case = self._split(states)
         taken = self._taken[actions]
         left = board & ~taken
         dice = self._next_dice(left, actions)
         legal = self._is_move[self._row(board, case), actions] & (board & taken == taken) & (dice >= 0)
         if isinstance(states, int):
-            return dice << self._bits | left if legal else self.illegal_afterstate
+            return int(dice << self._bits | left) if legal else self.illegal_afterstate
         return np.where(legal, dice << self._bits | left, self.illegal_afterstate)[()]
 
     def is_over(self, states: Any) -> Any:

@@ -3,7 +3,6 @@
 from typing import Any
 
 from stb_gym.envs.table_stepper import Stepper
-from stb_gym.games import throw_faces
 from stb_gym.words import Picture, below, needed, words_of
 
 ILLEGAL_ACTION = "illegal action: the turn ends"
@@ -37,14 +36,14 @@ class TurnRenderer:
             A text for "ansi", a picture [H, W, 3] for "rgb_array", None for "human", which shows it in a window.
         """
         words, game = self._words, self._stepper.game
-        progress, dice, faces = self._position(state, throw)
+        progress, dice, faces = self._stepper.faces_at(state, throw)
         is_illegal = state == self._stepper.illegal_state
         if self._is_text:
             ended = f"{ILLEGAL_ACTION} with {words.score(game.final_score(progress))}" if is_illegal else ""
             return _join("\n", caption, ended, words.text(progress, dice, faces))
         moved = ""
         if last is not None and not is_illegal:
-            _, _, faces_before = self._position(*last[:2])
+            _, _, faces_before = self._stepper.faces_at(*last[:2])
             moved = game.describe_move(last[2], dice > 0, game.roll_of(faces_before))
         if is_illegal:
             said = ILLEGAL_ACTION
@@ -66,11 +65,6 @@ class TurnRenderer:
         """Close the window if there is one."""
         if self._window is not None:
             self._window.close()
-
-    def _position(self, state: int, throw: int) -> tuple[int, int, tuple[int, ...]]:
-        """Return `progress`, the number of dice, and their faces at a state."""
-        progress, dice = (int(number) for number in self._stepper.position(self._stepper.origin_of(state)))
-        return progress, dice, throw_faces(throw, dice, self._stepper.game.faces)
 
 
 def _join(separator: str, *parts: str) -> str:

@@ -14,7 +14,7 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice
 from stb_gym.envs.table_stepper import LARGEST_DENSE_TABLE, TableStepper, table_stepper
-from stb_gym.games import Game, throw_faces
+from stb_gym.games import Game
 from stb_gym.layers import spaces_of
 from stb_gym.tracking import ProgressBar
 from stb_gym.words import needed, words_of
@@ -66,10 +66,7 @@ def _picture(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
     shades = []
     with ProgressBar("positions drawn", len(states)) as bar:
         for done, state in enumerate(states.tolist(), 1):
-            origin = stepper.origin_of(state)
-            throw = int((stepper.states(origin, np.arange(stepper.num_throws)) == state).argmax())
-            progress, dice = (int(number) for number in stepper.position(origin))
-            picture = words.picture(progress, dice, throw_faces(throw, dice, stepper.game.faces))
+            picture = words.picture(*stepper.faces_at(state))
             small = image.fromarray(picture).convert("L").resize(PICTURE_SIZE)
             shades.append(np.asarray(small).ravel())
             bar.tell(done)

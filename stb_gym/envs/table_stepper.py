@@ -22,8 +22,9 @@ class Stepper(ABC):
 
     A throw at an afterstate leads to a state, and an action at a state leads to the next afterstate. All T throws are
     equally likely. Only the stepper knows what the numbers of afterstates and states mean. Where no shape is given,
-    methods accept integers and arrays of any shape. An illegal action leads to the illegal state: the turn ends with
-    the worst score, and the observation is all zeros. Where the turn is over, every action is illegal.
+    methods accept integers and arrays of any shape; `after_throws`, `after_actions`, `is_over` and `score_index` return
+    Python's integers for integers. An illegal action leads to the illegal state: the turn ends with the worst score,
+    and the observation is all zeros. Where the turn is over, every action is illegal.
 
     Attributes:
         game: the rules.
@@ -42,11 +43,11 @@ class Stepper(ABC):
     scores: IntArray
 
     @abstractmethod
-    def states(self, afterstates: Any, throws: Any) -> Any:
+    def after_throws(self, afterstates: Any, throws: Any) -> Any:
         """Return the states that throws lead to."""
 
     @abstractmethod
-    def afterstates(self, states: Any, actions: Any) -> Any:
+    def after_actions(self, states: Any, actions: Any) -> Any:
         """Return the afterstates that actions lead to."""
 
     @abstractmethod
@@ -119,12 +120,23 @@ class Stepper(ABC):
     def longest(self) -> int:
         """A number of moves that no turn exceeds, wherever it begins."""
 
-    def locate(self, state: int) -> tuple[int, int, Roll]:
-        """Return what the player holds at a state, how many dice were thrown, and the roll."""
+    def faces_at(self, state: int, throw: int | None = None) -> tuple[int, int, tuple[int, ...]]:
+        """Return the progress at a state, how many dice were thrown, and their faces.
+
+        Args:
+            state: the state.
+            throw: the throw that led there; by default the first of those that do.
+        """
         afterstate = self.origin_of(state)
         progress, dice = (int(number) for number in self.position(afterstate))
-        throw = int((self.states(afterstate, np.arange(self.num_throws)) == state).argmax())
-        return progress, dice, self.game.roll_of(throw_faces(throw, dice, self.game.faces))
+        if throw is None:
+            throw = int((self.after_throws(afterstate, np.arange(self.num_throws)) == state).argmax())
+        return progress, dice, throw_faces(throw, dice, self.game.faces)
+
+    def locate(self, state: int) -> tuple[int, int, Roll]:
+        """Return the progress at a state, how many dice were thrown, and the roll."""
+        progress, dice, faces = self.faces_at(state)
+        return progress, dice, self.game.roll_of(faces)
 
     def describe(self, state: int) -> str:
         """Return a state in words."""
@@ -160,7 +172,7 @@ class Stepper(ABC):
         progress, dice, roll = locate(self.game, where) if where else (*self.game.start(), None)
         afterstate = int(self.find_afterstate(progress, dice))
         throws = np.arange(self.num_throws)
-        fitting = ~self.is_over(self.states(afterstate, throws))
+        fitting = ~self.is_over(self.after_throws(afterstate, throws))
         if roll is not None:
             shown, _, of_throw = rolls(self.game, dice)
             is_roll = np.array([each == roll for each in shown])
@@ -221,11 +233,11 @@ class TableStepper(Stepper):
         """Copies and pickles of an environment share the tables of their process instead of carrying them."""
         return table_stepper, (self.game, self.observation.dtype.name)
 
-    def states(self, afterstates: Any, throws: Any) -> Any:
+    def after_throws(self, afterstates: Any, throws: Any) -> Any:
         entry = afterstates * self.num_throws + throws
         return self._states.item(entry) if isinstance(entry, int) else self._states.take(entry)
 
-    def afterstates(self, states: Any, actions: Any) -> Any:
+    def after_actions(self, states: Any, actions: Any) -> Any:
         entry = states * self.num_actions + actions
         return self._afterstates.item(entry) if isinstance(entry, int) else self._afterstates.take(entry)
 

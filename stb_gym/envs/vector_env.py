@@ -171,14 +171,14 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
         stepper, actions = self.stepper, self._checked(actions)
         acted = ~self._over
-        afterstates = stepper.afterstates(self._states, actions)
+        afterstates = stepper.after_actions(self._states, actions)
         afterstates[self._over.nonzero()] = stepper.start  # turns that begin instead, in NEXT_STEP mode
         if self.illegal == "raise" and (afterstates == stepper.illegal_afterstate).any():
             game = int((afterstates == stepper.illegal_afterstate).argmax())
             where = stepper.describe(int(self._states[game]))
             raise ValueError(f"action {actions[game]} of game {game} is illegal at {where}")
         throws = self.np_random.integers(stepper.num_throws, size=self.num_envs)
-        reached = stepper.states(afterstates, throws)
+        reached = stepper.after_throws(afterstates, throws)
         self.last_step = LastStep(self._states, self._throws, actions, acted, afterstates, reached)
         self._states = reached
         self._throws = throws
@@ -323,7 +323,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
             self.before_turns(games)
         drawn = throws.take(self.np_random.integers(len(throws), size=len(games)))
         self._throws[games] = drawn
-        self._states[games] = self.stepper.states(afterstate, drawn)
+        self._states[games] = self.stepper.after_throws(afterstate, drawn)
         self._over[games] = False
         if self._max_episode_steps is not None:
             self._steps[games] = 0

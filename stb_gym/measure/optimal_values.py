@@ -56,7 +56,7 @@ class ComputedValues:
         index, actions = env.stepper.legal_moves(many)
         if len(index):
             first = np.flatnonzero(np.diff(index, prepend=-1))
-            after = self.of_afterstates(env.stepper.afterstates(many[index], actions))
+            after = self.of_afterstates(env.stepper.after_actions(many[index], actions))
             utilities[index[first]] = np.maximum.reduceat(after, first)
         return utilities if np.ndim(states) else utilities[0]
 

@@ -40,7 +40,7 @@ class Positions:
 
     def _begin(self, games: IntArray) -> None:
         throws = self._first[self._throws.integers(len(self._first), size=len(games))]
-        self.states[games] = self._stepper.states(self._start, throws)
+        self.states[games] = self._stepper.after_throws(self._start, throws)
 
     def observed(self, games: IntArray, masks: BoolArray) -> Any:
         """Show the positions through the wrappers of the environment."""
@@ -48,8 +48,10 @@ class Positions:
 
     def step(self, games: IntArray, actions: IntArray) -> tuple[IntArray, BoolArray]:
         """Move, and throw; begin a new turn where one is over."""
-        afterstates = self._stepper.afterstates(self.states[games], actions)
-        states = self._stepper.states(afterstates, self._throws.integers(self._stepper.num_throws, size=len(games)))
+        afterstates = self._stepper.after_actions(self.states[games], actions)
+        states = self._stepper.after_throws(
+            afterstates, self._throws.integers(self._stepper.num_throws, size=len(games))
+        )
         over = self._stepper.is_over(states)
         self.states[games] = states
         self._begin(games[over])
@@ -193,7 +195,7 @@ def play_turns(
             choices.append((turn[chosen][counts], state[counts], *measured))
             reached, over = games.step(chosen, action)
             if (stepper.is_over(reached) != over).any() or (
-                stepper.origin_of(reached) != stepper.afterstates(state, action)
+                stepper.origin_of(reached) != stepper.after_actions(state, action)
             ).any():
                 raise ValueError(
                     "a wrapper does not take the actions of the agent one by one, or truncates turns: record the "

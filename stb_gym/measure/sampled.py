@@ -183,7 +183,7 @@ def measured_choices(
     """
     row, action = stepper.legal_moves(state)
     first = np.flatnonzero(np.diff(row, prepend=-1))
-    after = stepper.afterstates(state[row], action)
+    after = stepper.after_actions(state[row], action)
     weight = np.asarray(answer[row] == action if answer.ndim == 1 else answer[row, action], np.float64)
     weight /= np.maximum(np.add.reduceat(weight, first), TINY)[row]
     value = optimum.utilities_at(*stepper.position(after))

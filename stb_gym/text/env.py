@@ -113,7 +113,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
             final = {"final_score": int(stepper.scores[-1]), "illegal_action": True}
             info = self._info | {"action_mask": stepper.masks(stepper.illegal_state), **final}
         else:
-            after = stepper.afterstates(state, chosen)
+            after = stepper.after_actions(state, chosen)
             _, _, terminated, truncated, info = self.env.step(chosen)  # type: ignore[arg-type]
         loss = float(self._values.of_states(state) - self._values.of_afterstates(after))
         self._regret += loss

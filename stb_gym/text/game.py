@@ -132,7 +132,7 @@ class TextGame:
         """
         afterstate = self._stepper.find_afterstate(progress, dice)
         throws = np.arange(self._stepper.num_throws)
-        for state in np.unique(self._stepper.states(afterstate, throws)).tolist():
+        for state in np.unique(self._stepper.after_throws(afterstate, throws)).tolist():
             decision = decision_at(self._stepper, state)
             if decision.roll == tuple(roll):
                 return decision

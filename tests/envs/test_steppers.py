@@ -25,7 +25,7 @@ def both(game):
     positions = zip(*(column.tolist() for column in tables.position(afterstates)), strict=True)
     same_afterstates = np.array([boards.find_afterstate(*position) for position in positions])
     pairs = ((tables, afterstates), (boards, same_afterstates))
-    return [(stepper, stepper.states(each[:, None], throws).ravel()) for stepper, each in pairs]
+    return [(stepper, stepper.after_throws(each[:, None], throws).ravel()) for stepper, each in pairs]
 
 
 @given(boxes(8))
@@ -54,12 +54,12 @@ def test_every_move_leads_to_the_same(game):
     answers = []
     for stepper, states in both(game):
         fractions = np.random.default_rng(1).random(len(states))
-        after = stepper.afterstates(states[:, None], np.arange(stepper.num_actions))
+        after = stepper.after_actions(states[:, None], np.arange(stepper.num_actions))
         index, action = moves = stepper.legal_moves(states)
         answers.append([*stepper.position(after), after == stepper.illegal_afterstate, *moves])
         answers[-1] += [stepper.observe_afterstates(after[moves]), stepper.choose(states, fractions)]
         assert (np.bincount(index, minlength=len(states)) > 0).tolist() == (~stepper.is_over(states)).tolist()
-        assert stepper.afterstates(int(states[0]), 0) == after[0, 0]
+        assert stepper.after_actions(int(states[0]), 0) == after[0, 0]
         assert stepper.choose(np.array([stepper.illegal_state]), fractions[:1]).tolist() == [0]
         assert [len(column) for column in stepper.legal_moves(states[:0])] == [0, 0]
         rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its state

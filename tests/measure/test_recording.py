@@ -90,7 +90,7 @@ def test_many_environments_record_the_losses_of_the_solution(mode, stepper):
     over = np.zeros(3, bool)
     for _ in range(30):
         actions, acts = first(infos["action_mask"]), ~over if mode == "NextStep" else np.ones(3, bool)
-        after = many.stepper.position(many.stepper.afterstates(many.states[acts], actions[acts]))
+        after = many.stepper.position(many.stepper.after_actions(many.states[acts], actions[acts]))
         losses = best.state_utilities[best.tables.find_states(observations[acts])] - best.utilities_at(*after)
         observations, rewards, over, _, infos = envs.step(actions)
         assert infos["loss"][acts] == pytest.approx(losses, abs=1e-12)

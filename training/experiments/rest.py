@@ -56,7 +56,7 @@ class ExactDQN(DQN):
         with torch.no_grad():
             target_q_values = self._target_network(self._tensor(observations))
             values = double_q_values(self._q_values(observations), target_q_values, legal).numpy(force=True)
-        reached = envs.transitions.afterstates(envs.find_states(batch.observation), batch.action)
+        reached = envs.transitions.after_actions(envs.find_states(batch.observation), batch.action)
         targets = values_after(envs, values)[reached].astype(np.float32)
         super()._update(batch._replace(reward=targets, terminated=np.ones(len(targets), np.bool_)))
 
@@ -79,7 +79,7 @@ class ExactModel(EmpiricalModel):
     def means(self, values: Array) -> FloatArray:
         """See `EmpiricalModel`."""
         position, action = np.divmod(self.moves, self._actions)
-        reached = self._envs.transitions.afterstates(self._state_of[position], action)
+        reached = self._envs.transitions.after_actions(self._state_of[position], action)
         return values_after(self._envs, values[self._positions])[reached]
 
 
@@ -113,7 +113,7 @@ class ExactPPO(PPO):
             policy = tables.policy(self._logits(seen, legal).double().softmax(dim=1).numpy(force=True))
         after, at_states = solve_tables(envs.game, envs.objective).evaluate(policy).utilities
         states = envs.find_states(rows.observation.numpy(force=True))[samples.row.numpy(force=True)]
-        advantage = after[envs.transitions.afterstates(states, samples.action.numpy(force=True))] - at_states[states]
+        advantage = after[envs.transitions.after_actions(states, samples.action.numpy(force=True))] - at_states[states]
         normalized = (advantage - advantage.mean()) / (advantage.std() + 1e-8)
         exact = (self._tensor(numbers.astype(np.float32)) for numbers in (normalized, at_states[states]))
         return rows, samples._replace(**dict(zip(("advantage", "value_target"), exact, strict=True)))

@@ -188,7 +188,7 @@ def play(course: Course, model: Transformer, draws: np.random.Generator) -> Batc
     score = np.full(TURNS, objective.illegal_utility(tables.final_score), float)
     answered, turn = np.zeros(TURNS, int), np.arange(TURNS)
     throws = draws.integers(stepper.num_throws, size=TURNS // GROUP_SIZE).repeat(GROUP_SIZE)
-    state = stepper.states(np.full(TURNS, stepper.start), throws)
+    state = stepper.after_throws(np.full(TURNS, stepper.start), throws)
     columns = []
     while len(turn):
         is_asked = tables.choices[state] > 1
@@ -200,7 +200,7 @@ def play(course: Course, model: Transformer, draws: np.random.Generator) -> Batc
         answered[of_asked] += 1
         turn, pair = turn[pair >= 0], pair[pair >= 0]
         afterstate = tables.pair_afterstate[pair]
-        state = stepper.states(afterstate, draws.integers(stepper.num_throws, size=len(turn)))
+        state = stepper.after_throws(afterstate, draws.integers(stepper.num_throws, size=len(turn)))
         is_over = tables.choices[state] == 0
         score[turn[is_over]] = of_ends[afterstate[is_over]]
         turn, state = turn[~is_over], state[~is_over]
