@@ -14,6 +14,7 @@ from stb_gym.arguments import checked
 from stb_gym.arrays import IntArray
 from stb_gym.checks import check_choice
 from stb_gym.envs.table_stepper import LARGEST_DENSE_TABLE, TableStepper, table_stepper
+from stb_gym.envs.wrappers import VectorAttributes
 from stb_gym.games import Game
 from stb_gym.layers import spaces_of
 from stb_gym.tracking import ProgressBar
@@ -209,7 +210,7 @@ class RepresentObservation(gym.ObservationWrapper[NDArray[Any], np.int64, NDArra
         return self._represent(observation)
 
 
-class VectorRepresentObservation(gym.vector.VectorObservationWrapper):
+class VectorRepresentObservation(VectorAttributes, gym.vector.VectorObservationWrapper):
     """The vector version of `RepresentObservation`, in every autoreset mode; it changes `final_obs`, too.
 
     Other attributes of the environment, such as `action_masks()` and `snapshot()`, are available here, too.
@@ -248,9 +249,3 @@ class VectorRepresentObservation(gym.vector.VectorObservationWrapper):
     def observations(self, observations: NDArray[Any]) -> NDArray[Any]:
         """Return the codes [B, K] of observations [B, O]."""
         return self._represent(observations)
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the environment."""
-        if name == "env":  # not set yet while a copy or a pickle is made
-            raise AttributeError(name)
-        return getattr(self.env, name)

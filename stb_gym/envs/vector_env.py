@@ -137,11 +137,10 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         if not (is_mask and chosen.any()):
             raise ValueError(f"reset_mask must be an array of {self.num_envs} booleans, of which one or more are True")
         beginning = self.stepper.beginnings(where) if where else self._start
-        if seed is None or isinstance(seed, int | np.integer):
-            if seed is not None:
-                check_integer("seed", seed, 0, LARGEST_SEED)
-            super().reset(seed=None if seed is None else int(seed))
-        else:
+        if isinstance(seed, int | np.integer):
+            check_integer("seed", seed, 0, LARGEST_SEED)
+            super().reset(seed=int(seed))
+        elif seed is not None:
             seeds = integers("seeds", seed, 0, LARGEST_SEED)
             if len(seeds) != self.num_envs:
                 raise ValueError(f"seed must be an integer or a list of {self.num_envs}, not of {len(seeds)}")

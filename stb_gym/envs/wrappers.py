@@ -109,7 +109,19 @@ class MaskInObservation(gym.Wrapper[Any, np.int64, Any, np.int64], RecordConstru
         return masks
 
 
-class VectorMaskInObservation(gym.vector.VectorWrapper):
+class VectorAttributes:
+    """Gives a wrapper of a vector environment the attributes of that environment."""
+
+    env: Any
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the environment."""
+        if name == "env":  # not set yet while a copy or a pickle is made
+            raise AttributeError(name)
+        return getattr(self.env, name)
+
+
+class VectorMaskInObservation(VectorAttributes, gym.vector.VectorWrapper):
     """The vector version of `MaskInObservation`: observations [B, O] and masks [B, A], in every autoreset mode.
 
     Other attributes of the environment, such as `action_masks()`, `legal_sample()` and `snapshot()`, are available
@@ -155,9 +167,3 @@ class VectorMaskInObservation(gym.vector.VectorWrapper):
         if "final_obs" in infos:
             infos["final_obs"] = self.together(infos["final_obs"], infos["final_info"]["action_mask"])
         return self.together(observation, infos["action_mask"]), reward, terminated, truncated, infos
-
-    def __getattr__(self, name: str) -> Any:
-        """Return an attribute of the environment."""
-        if name == "env":  # not set yet while a copy or a pickle is made
-            raise AttributeError(name)
-        return getattr(self.env, name)

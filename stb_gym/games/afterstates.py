@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from stb_gym.arguments import checked
 from stb_gym.games.contract import (
     SAMPLE,
     cached_by_rules,
@@ -160,7 +159,6 @@ def check_moves(game: Game, found: Walk, thorough: bool = False) -> None:
     check_answers(game, "moves", game.moves, answers, every)
 
 
-@checked
 def fits(game: Game) -> bool:
     """Return whether tables can hold a game; a game without a bound on its states is assumed to fit."""
     check_rules(game)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import Field, fields, is_dataclass
 from difflib import get_close_matches
 from functools import lru_cache, wraps
-from inspect import getattr_static, signature
+from inspect import getattr_static, isfunction, signature
 from itertools import islice
 from typing import Any, TypeVar, cast
 
@@ -20,20 +20,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 SAMPLE = 256  # about how many answers are asked for again where asking for all would take long
 
 # The arguments that the library passes to each method.
-ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "start": (),
-    "moves": ("afterstate", "roll"),
-    "final_score": ("progress",),
-    "observe": ("afterstate", "roll"),
-    "roll_of": ("throw",),
-    "positions": (),
-    "max_states": (),
-    "find_progress": ("options",),
-    "options_at": ("progress", "dice"),
-    "describe_afterstate": ("progress", "dice"),
-    "describe_roll": ("roll",),
-    "describe_state": ("progress", "dice", "roll"),
-    "describe_move": ("action", "goes_on", "roll"),
+ARGUMENTS = {
+    name: [*signature(method).parameters][1:]
+    for name, method in vars(Game).items()
+    if isfunction(method) and not name.startswith("_")
 }
 
 # Attributes that change values and have a default, with the similarity from which another name is taken for a mistake.

@@ -4,8 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields
 from typing import Any, NamedTuple, TypeVar
 
-from stb_gym.checks import check_names
-
 T = TypeVar("T")
 
 
@@ -53,7 +51,6 @@ def rule(default: Any, words: str, **known: Any) -> Any:
         >>> rules_of(Coin)["sides"].words
         'sides of the coin'
     """
-    check_names("attribute of a rule", known, Rule._fields)
     return field(default=default, metadata={"rule": Rule(words, **known)})
 
 

@@ -357,10 +357,7 @@ def load_policies(path: str | Path, game: Game, illegal: str, objective: Goal | 
     tables = compile_game(game)
     with reading(f"the policy {path}"):
         file = path_of(path)
-        try:
-            header = _read_header(file)
-        except KeyError:
-            raise ValueError("it names no game, as an earlier version wrote it: train again") from None
+        header = _read_header(file)
         header.check_game(game)
         if objective is not None and header.objective != (goal := objective_of(game, objective).name):
             raise ValueError(f"its policies play for {header.objective}, not for {goal}")

@@ -98,11 +98,6 @@ class SampledEvaluation(MeanLoss, Measured):
         """The expected value of a turn, computed from the regret, with the same standard error."""
         return float(self.optimum.value - self.optimum.objective.sign * self.regret)
 
-    @cached_property
-    def random_value(self) -> float:
-        """The exact expected value of a turn of uniformly random legal play."""
-        return self.optimum.random_value
-
     @property
     def agreement_by_visits(self) -> float:
         """The share of moves, forced ones included, that are optimal."""

@@ -39,8 +39,8 @@ class ModelNetwork:
         self.scores_actions = self.reveals_probabilities or self._values_by != ""
         self.has_critic = hasattr(self.module, "predict_values") or self._values_by != ""
 
-    def scores(self, observations: Any, masks: BoolArray | None = None) -> Any:
-        """Return the logits or Q-values [B, A] of B observations, a tensor with gradients; masks are ignored."""
+    def scores(self, observations: Any) -> Any:
+        """Return the logits or Q-values [B, A] of B observations, a tensor with gradients."""
         tensors, _ = self.module.obs_to_tensor(observations)
         if self.reveals_probabilities:
             return self.module.get_distribution(tensors).distribution.logits

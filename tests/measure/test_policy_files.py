@@ -267,13 +267,6 @@ def test_the_policies_of_another_game_or_objective_are_refused(tmp_path):
     )
 
 
-def test_policies_that_name_no_game_are_refused(tmp_path):
-    np.savez(tmp_path / "policies.npz", format=2, steps=STEPS, actions=ACTIONS)
-    assert error_of(tmp_path / "policies.npz", load_here) == (
-        "it names no game, as an earlier version wrote it: train again"
-    )
-
-
 def test_policies_of_a_training_are_actions(tmp_path):
     with pytest.raises(ValueError, match="policies of a training are actions: predict must not return probabilities"):
         save_policies(tmp_path / "policies.npz", GAME, {0: RANDOM})
