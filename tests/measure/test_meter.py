@@ -5,7 +5,7 @@ import pickle
 import pytest
 
 from stb_gym import MaskInObservation, Objective, RegretMeter, ShutTheBox, evaluate, save_policy, strategy
-from stb_gym.envs import TurnEnv, TurnVectorEnv
+from stb_gym.envs import TurnEnv
 from stb_gym.measure import meter as meter_module
 from stb_gym.measure import read_policy
 from stb_gym.solver import compile_game
@@ -30,26 +30,10 @@ def player(game, policy):
 biggest_first = player(NINE, strategy(NINE, "biggest-first"))
 
 
-@pytest.mark.parametrize(
-    ("env", "objective", "illegal"),
-    [
-        (TurnEnv(SIX, "shut", "raise"), "shut", "raise"),
-        (TurnVectorEnv(SIX, 2, "shut", "raise"), "shut", "raise"),
-        (TurnEnv(SIX), "score", "end"),
-        (SIX, "score", "end"),
-    ],
-)
-def test_the_meter_reads_game_objective_and_illegal_actions_from_an_environment(env, objective, illegal, solved):
-    meter = RegretMeter(env)
-    assert (meter.game, meter.objective.name, meter.illegal) == (SIX, objective, illegal)
-    assert meter.solution.value == solved(SIX, objective).value
-    assert meter.is_exact
-
-
 def test_arguments_override_the_environment():
     squares = Objective("squares", lambda points: -(points**2))
     meter = RegretMeter(TurnEnv(SIX, "shut", "end"), squares, "raise")
-    assert (meter.objective, meter.illegal) == (squares, "raise")
+    assert (meter.objective, meter.illegal, meter.is_exact) == (squares, "raise", True)
     assert meter(first_legal).regret == evaluate(SIX, meter.policy(first_legal), squares).regret
 
 
