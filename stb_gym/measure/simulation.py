@@ -7,13 +7,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.checks import check_integer
-from stb_gym.envs import make_turns
+from stb_gym.envs import stepper_of
 from stb_gym.measure.play import draw_actions
 from stb_gym.solver import GameOrEnv, Goal, Playable, policy_array, task_of
 from stb_gym.solving import evaluate
 from stb_gym.tracking import tracked
 
-GAMES_AT_ONCE = 4096
+TURNS_AT_ONCE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,22 +76,20 @@ def simulate(
         check_integer("seed", seed, 0, 2**63 - 1)
     game, goal, _ = task_of(what, objective)
     evaluation = evaluate(game, policy, goal)
-    dice_seed, policy_seed = np.random.SeedSequence(seed).generate_state(2).tolist()
-    actions_at, choices = policy_array(evaluation.tables, policy), evaluation.tables.choices
-    random = np.random.default_rng(policy_seed)
+    actions_at, stepper = policy_array(evaluation.tables, policy), stepper_of(game, kind="tables")
+    random = np.random.default_rng(seed)
     scores = np.empty(turns, np.int64)
-    firsts = range(0, turns, GAMES_AT_ONCE)
+    firsts = range(0, turns, TURNS_AT_ONCE)
     for first in tracked(firsts, "turns simulated", "batches", len(firsts)):
-        batch = scores[first : first + GAMES_AT_ONCE]
-        env = make_turns(game, num_envs=len(batch), illegal="raise")
-        env.reset(seed=dice_seed + first)
-        playing = np.ones(len(batch), np.bool_)  # only the first turn of each environment counts
-        while playing.any():
-            actions = draw_actions(actions_at[env.states], random)
-            _, _, over, _, info = env.step(np.where(choices[env.states] > 0, actions, 0))
-            ended = playing & over
-            if ended.any():
-                batch[ended] = info["final_score"][ended]
-            playing &= ~over
+        batch = scores[first : first + TURNS_AT_ONCE]
+        states = stepper.after_throws(stepper.start, random.integers(stepper.num_throws, size=len(batch)))
+        playing = np.flatnonzero(~stepper.is_over(states))
+        while len(playing):
+            actions = draw_actions(actions_at[states[playing]], random)
+            afterstates = stepper.after_actions(states[playing], actions)
+            throws = random.integers(stepper.num_throws, size=len(playing))
+            states[playing] = stepper.after_throws(afterstates, throws)
+            playing = playing[~stepper.is_over(states[playing])]
+        batch[:] = stepper.scores[stepper.score_index(states)]
     values = goal.sign * goal.utilities(scores).astype(float)
     return Simulation(scores, float(values.mean()), float(values.std(ddof=1) / math.sqrt(turns)), evaluation.value)
