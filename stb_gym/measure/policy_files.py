@@ -115,8 +115,7 @@ def save_policy(
         raise ValueError(f"a policy of {policy.nbytes:,} bytes is too large for a file: at most {LARGEST:,} fit")
     if not is_named(game, goal):
         raise ValueError(f"a file cannot name the objective {quoted(goal.name)}: allowed are score, shut, at-most:5")
-    rules = json.dumps(all_rules(game), default=int)
-    _write_arrays(path, game=name_of(game), rules=rules, objective=goal.name, illegal=illegal, policy=policy)
+    _write(path, game, goal, illegal, policy=policy)
 
 
 def load_policy(path: str | Path, game: Game, illegal: str = "raise") -> Policy:
@@ -216,10 +215,10 @@ def is_policy(name: str) -> bool:
 
 
 class _Header(NamedTuple):
-    """The entries of a policy file except the policy. What they name may be unknown."""
+    """The entries of a policy file except the policies. What they name may be unknown."""
 
     game: str
-    rules: dict[str, Any]
+    rules: Any  # in a file as JSON
     objective: str
     illegal: str
 
@@ -291,9 +290,10 @@ def _read_array(archive: zipfile.ZipFile, name: str, most: int) -> NDArray[Any]:
     return np.frombuffer(data, dtype, count).reshape(shape, order="F" if by_columns else "C")
 
 
-def _write_arrays(path: str | Path, **given: Any) -> None:
-    """Write arrays to an .npz file of this format. It is written whole or not at all."""
-    arrays: dict[str, Any] = {name: np.asarray(array) for name, array in given.items()}
+def _write(path: str | Path, game: Game, objective: Objective, illegal: str, **arrays: Any) -> None:
+    """Write arrays after the entries of `_Header` to an .npz file of this format, whole or not at all."""
+    header = _Header(name_of(game), json.dumps(all_rules(game), default=int), objective.name, illegal)
+    arrays = {name: np.asarray(array) for name, array in (header._asdict() | arrays).items()}
     with write_aside(path) as aside, aside.open("wb") as file:
         np.savez_compressed(file, format=FORMAT, sha256=_sha256_of(arrays), **arrays)
 
@@ -328,15 +328,8 @@ def save_policies(path: Path, game: Game, policies: Mapping[int, Policy], object
         raise ValueError("policies of a training are actions: predict must not return probabilities")
     decisions = compile_game(game).decisions
     actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
-    _write_arrays(
-        path,
-        game=name_of(game),
-        rules=json.dumps(all_rules(game), default=int),
-        objective=objective_of(game, objective).name,
-        illegal="end",
-        steps=list(policies),
-        actions=actions.astype(np.min_scalar_type(actions.max())),
-    )
+    actions = actions.astype(np.min_scalar_type(actions.max()))
+    _write(path, game, objective_of(game, objective), "end", steps=list(policies), actions=actions)
 
 
 def load_policies(path: str | Path, game: Game, illegal: str, objective: Goal | None = None) -> dict[int, Policy]:
