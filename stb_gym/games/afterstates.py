@@ -1,8 +1,8 @@
 """Every afterstate of a game, found from its start by asking the rules for every move once."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from graphlib import CycleError, TopologicalSorter
 from itertools import chain, islice
 from types import MappingProxyType
 from typing import Any
@@ -93,12 +93,37 @@ def walk(game: Game) -> Walk:
         )
     check_words(game, start, shown_of(start[1])[0], min(found[start][0]))
     check_moves(game, found)
-    try:
-        order = [*TopologicalSorter(reached).static_order()]
-    except CycleError as error:
-        circle = error.args[1]
-        raise ValueError(f"a turn of {rules} need not end: moves from {min(circle)} lead in a circle") from None
+    order = in_order(rules, reached)
     return MappingProxyType({afterstate: tuple(map(MappingProxyType, found[afterstate])) for afterstate in order})
+
+
+def in_order(rules: str, reached: Mapping[Afterstate, set[Afterstate]]) -> list[Afterstate]:
+    """Return afterstates after all those that their moves lead to.
+
+    Args:
+        rules: the name of the rules, for the error.
+        reached: the afterstates that the moves of each afterstate lead to.
+
+    Raises:
+        ValueError: if moves lead back to an afterstate.
+    """
+    origins = defaultdict(list)
+    for afterstate, after in reached.items():
+        for next_afterstate in after:
+            origins[next_afterstate].append(afterstate)
+    missing = {afterstate: len(after) for afterstate, after in reached.items()}
+    order = [
+        afterstate for afterstate, number in missing.items() if number == 0
+    ]  # grows while the loop goes through it
+    for next_afterstate in order:
+        for afterstate in origins[next_afterstate]:
+            missing[afterstate] -= 1
+            if missing[afterstate] == 0:
+                order.append(afterstate)
+    if len(order) < len(reached):
+        afterstate = min(afterstate for afterstate, number in missing.items() if number > 0)
+        raise ValueError(f"a turn of {rules} need not end: moves from {afterstate} lead in a circle")
+    return order
 
 
 def starting_points(game: Game) -> list[Afterstate]:

@@ -296,7 +296,7 @@ def compile_game(game: Game) -> TurnTables:
     moves_of = walk(game)
     level_of: dict[Afterstate, int] = {}
     for afterstate, by_roll in moves_of.items():  # every move leads to an afterstate that comes earlier
-        reached = {after for moves in by_roll for after in moves.values()}
+        reached = chain.from_iterable(moves.values() for moves in by_roll)
         level_of[afterstate] = 1 + max(map(level_of.__getitem__, reached), default=-1)
     afterstates = sorted(moves_of, key=lambda afterstate: (level_of[afterstate], afterstate[1], afterstate[0]))
     index = {afterstate: number for number, afterstate in enumerate(afterstates)}
