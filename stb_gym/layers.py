@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from copy import deepcopy
 from typing import Any
 
+from stb_gym.arrays import INTEGER
+
 # Modules whose wrappers leave positions, actions and ends of turns as they are. TimeLimit is among them: see
 # `stb_gym.trial.check_wrappers`.
 KNOWN_MODULES = (
@@ -74,7 +76,7 @@ def limits_of(env: Any) -> list[int]:
         limits += [attributes.get("max_episode_steps"), attributes.get("_max_episode_steps")]
         if spec:
             limits += [spec.max_episode_steps, spec.kwargs.get("max_episode_steps")]
-    return [limit for limit in limits if isinstance(limit, int)]
+    return [int(limit) for limit in limits if isinstance(limit, INTEGER)]
 
 
 def is_normalising(layer: Any) -> bool:

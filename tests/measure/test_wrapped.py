@@ -185,7 +185,7 @@ def limited_without_spec(max_episode_steps):
 
 
 def many_limited_without_spec(max_episode_steps):
-    return TurnVectorEnv(ShutTheBox(tiles=5), 3, max_episode_steps=max_episode_steps)
+    return TurnVectorEnv(ShutTheBox(tiles=5), 3, max_episode_steps=np.int64(max_episode_steps))
 
 
 def second_limited(max_episode_steps):
