@@ -258,6 +258,23 @@ def test_a_turn_that_a_wrapper_begins_in_the_same_step_is_another_episode():
     witness.check(env.get_wrapper_attr("visits"))
 
 
+class Endless(gym.vector.VectorWrapper):
+    """A wrapper that hides that turns end, which begin anew in the same step."""
+
+    def step(self, actions):
+        observations, rewards, terminated, truncated, infos = self.env.step(actions)
+        return observations, rewards, np.zeros_like(terminated), truncated, infos
+
+
+def test_turns_whose_ends_are_hidden_are_episodes():
+    inside = VectorRecordRegret(gym.make_vec(BOX, 4, autoreset_mode="SameStep"))
+    envs, random = VectorRecordRegret(Endless(inside)), np.random.default_rng(0)
+    envs.reset(seed=0)
+    for _ in range(20):
+        envs.step(drawn_actions(envs, random).argmax(axis=1))
+    assert (envs.episodes, envs.regret) == (inside.episodes, pytest.approx(inside.regret))
+
+
 class LookAhead(gym.Wrapper):
     """Try an action after each step, and take back what was tried."""
 
