@@ -48,7 +48,8 @@ def test_regret_is_the_difference_of_values_and_the_sum_of_costs(game, seed, goa
         difference = found.optimum.objective.sign * (found.optimum.value - found.value)
         costs = [mistake.cost for mistake in found.mistakes()]
         sums = [found.regret, sum(costs), sum(found.decisions()["cost"]), sum(found.departures()["cost"])]
-        assert sums == pytest.approx([difference] * 4, abs=1e-12 * (1 + abs(found.optimum.afterstate_utilities).max()))
+        rounding = 1e-12 * (1 + abs(found.optimum.afterstate_utilities).max())
+        assert sums == pytest.approx([difference] * 4, rel=1e-12, abs=rounding)
         assert found.regret >= 0
         assert costs == sorted(costs, reverse=True)
         assert found.mistakes(2) == found.mistakes()[:2]
