@@ -66,6 +66,11 @@ class SampledEvaluation(MeanLoss, Measured):
         optimal: [V] the probability with which the choice is optimal.
     """
 
+    # Without the normalised score, which may take a while.
+    SUMMARY = (
+        "regret", "standard_error", "turns", "agreement_by_visits", "shut_probability", "mean_throws", "illegal_mass",
+        "masked",
+    )  # fmt: skip
     optimum: PerfectPlay
     stepper: Stepper
     masked: bool
@@ -125,21 +130,6 @@ class SampledEvaluation(MeanLoss, Measured):
         """Throws in a turn: one for each choice, and one if a throw left no move."""
         _, dice = self.stepper.position(self.stepper.origin_of(self.end))
         return float((len(self.state) + np.count_nonzero(dice)) / self.turns)
-
-    def summary(self) -> dict[str, float]:
-        """Return the numbers above by name, ready for JSON; without the normalised score, which may take a while."""
-        return {
-            "value": self.value,
-            "optimum": float(self.optimum.value),
-            "regret": self.regret,
-            "standard_error": self.standard_error,
-            "turns": self.turns,
-            "agreement_by_visits": self.agreement_by_visits,
-            "shut_probability": self.shut_probability,
-            "mean_throws": self.mean_throws,
-            "illegal_mass": self.illegal_mass,
-            "masked": self.masked,
-        }
 
     def _costliest(self, limit: int | None) -> list[Mistake]:
         wrong = np.flatnonzero(self.loss > 0)

@@ -3,7 +3,7 @@
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from numpy.typing import NDArray
 
@@ -81,6 +81,11 @@ class Measured(ABC):
         masked: whether the agent received masks or was masked; None if it is not known.
     """
 
+    # What `summary` has after the value and the optimum.
+    SUMMARY: ClassVar[tuple[str, ...]] = (
+        "regret", "normalised_score", "agreement", "agreement_by_visits", "shut_probability", "mean_throws",
+        "illegal_mass", "masked",
+    )  # fmt: skip
     optimum: PerfectPlay
     value: float
     masked: bool | None
@@ -174,16 +179,6 @@ class Measured(ABC):
 
     def summary(self) -> dict[str, float]:
         """Return the numbers above by name, ready for JSON, without those that are not known."""
-        known = {
-            "value": self.value,
-            "optimum": float(self.optimum.value),
-            "regret": self.regret,
-            "normalised_score": self.normalised_score,
-            "agreement": self.agreement,
-            "agreement_by_visits": self.agreement_by_visits,
-            "shut_probability": self.shut_probability,
-            "mean_throws": self.mean_throws,
-            "illegal_mass": self.illegal_mass,
-            "masked": self.masked,
-        }
+        numbers = {name: getattr(self, name) for name in self.SUMMARY}
+        known = {"value": self.value, "optimum": float(self.optimum.value)} | numbers
         return {name: number for name, number in known.items() if number is not None}
