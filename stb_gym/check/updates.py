@@ -28,6 +28,8 @@ from stb_gym.messages import quoted, shortened
 SPREAD = 0.5  # standard deviation of the numbers in observations
 REWARD = 0.1  # standard deviation of rewards: small, so that the Huber loss of action values is half a square
 NOISE = 0.03  # standard deviation of what is added to the parameters of a target network
+TRIES = 100  # of noise in the networks of action values
+DIFFERS = 2e-3  # how much the next values of different rules must differ on average; a tenth of it would be seen
 FIT = 1e-2  # how close log-probabilities of the learner must come to those of the policy of the data
 ROUNDING = 1e-7  # of parameters in single precision
 EXACT, NEARLY = 1e-3, 0.1  # tolerances of one step, which is linear in the learning rate, and of several
@@ -185,7 +187,7 @@ def update(
 def _check_target_network(learner: Any, tau: float) -> Judged:
     """Check that the target network has its own parameters, and follows the network that is trained."""
     before = _joined(learner.network.parameters())
-    _add_noise(learner.target_network)
+    _add_noise(learner.target_network, _joined(learner.target_network.parameters()))
     online = _joined(learner.network.parameters())
     target = _joined(learner.target_network.parameters())
     if (online != before).any():
@@ -197,6 +199,7 @@ def _check_target_network(learner: Any, tau: float) -> Judged:
     wrong = {
         "the target network does not change: the update copies it to itself, or does not reach it": target,
         "the target network is copied at once: tau is ignored": online,
+        "tau and 1 - tau are exchanged": online + tau * (target - online),
     }
     likely = [words for words, numbers in wrong.items() if abs(after - numbers).max() <= COPY]
     return Case("the target network follows", error, COPY, "its parameters, all in one update"), likely
@@ -285,7 +288,7 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
     if (needed & ~held).any():
         forgotten = ", ".join(np.array(names)[needed & ~held])
         return case, [f"the optimiser does not hold {shortened(forgotten)}, or takes no step"]
-    torch.nn.utils.vector_to_parameters(torch.as_tensor(before).to(weights[0]), weights)
+    _set_parameters(learner.network, before)
     step = f"the step is {ratio:.4g} times as long as it should be, in the right direction"
     wrong = [
         (f"{step}: look at the learning rate, its schedule, and divisions by a number of steps", ratio * exact),
@@ -359,7 +362,10 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
     optimiser.step(misfit)
     off = float(misfit().detach().sqrt())
     if off > FIT:
-        raise ValueError(f"the network cannot represent the policy of the data: log-probabilities are off by {off:.2g}")
+        raise ValueError(
+            f"the network cannot represent the policy of the data: log-probabilities are off by {off:.2g}; use a "
+            "hidden layer of 16 or more"
+        )
     optimiser.zero_grad()
 
     action = data.transitions.action
@@ -397,25 +403,43 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
 
 
 def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
-    """Return the truth of half the mean square of the errors of action values."""
+    """Return the truth of half the mean square of the errors of action values.
+
+    Noise is added to the networks until other rules give other targets: double or single Q-learning, with masks or
+    without.
+    """
     torch = import_module("torch")
     steps = data.steps
     process, tables = steps.process, steps.process.tables
-    state, action, mask = steps.state[:, 0], data.transitions.action, data.transitions.next_mask[:, None]
-    online = target = as_array(_answer(learner, "q_values", data))
+    state, action = steps.state[:, 0], data.transitions.action
+    next_state, mask = steps.next_state[:, 0], data.transitions.next_mask[:, None]
+    networks = {"q_values": learner.network}
     if hasattr(learner, "target_network"):
-        _add_noise(learner.target_network)
-        target = as_array(_answer(learner, "target_q_values", data))
-    selects = np.where(tables.legal, online if double else target, -np.inf).argmax(axis=1)
-    best = np.where(process.is_over, 0, target[np.arange(len(target)), selects])
+        networks["target_q_values"] = learner.target_network
+    weights = [_joined(network.parameters()) for network in networks.values()]
+    allowed = [tables.legal]
+    if not mask.all():
+        allowed.append(np.ones_like(tables.legal))
+    for seed in range(TRIES):
+        for number, network in enumerate(networks.values()):
+            _add_noise(network, weights[number], seed, number)
+        answers = [as_array(_answer(learner, method, data)) for method in networks]
+        online, target = answers[0], answers[-1]
+        scores = [np.where(each, answer, -np.inf) for answer in answers for each in allowed]
+        chosen = [target[np.arange(len(target)), each.argmax(axis=1)] * ~process.is_over for each in scores]
+        best = chosen.pop(0 if double else -len(allowed))
+        error = abs(online[state, action] - steps.reward[:, 0] - process.discount * best[next_state]).max()
+        differ = all(abs(other - best)[next_state].mean() > DIFFERS for other in chosen)
+        if differ and error < 1:
+            break
+    if error >= 1:
+        raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
     stream = steps.batch(
         next_q=target[steps.next_state],
         next_q_online=online[steps.next_state],
         next_mask=mask,
         next_policy=mask / mask.sum(axis=2, keepdims=True),
     )
-    if abs(online[state, action] - stream.reward[:, 0] - process.discount * best[steps.next_state[:, 0]]).max() >= 1:
-        raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
 
     def losses(target: FloatArray) -> dict[str, Any]:
         q = _answer(learner, "q_values", data)[state, action]
@@ -428,13 +452,16 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
     return Truth(data.transitions, losses, process.backup(best)[steps.pair[:, 0]], wrong)
 
 
-def _add_noise(network: Any) -> None:
-    """Add noise to the parameters of a target network, so that it differs from the network that is trained."""
+def _add_noise(network: Any, weights: FloatArray, *seed: int) -> None:
+    """Set the parameters of a network to `weights` and noise, so that it differs from others."""
+    _set_parameters(network, weights + NOISE * np.random.default_rng(seed).normal(size=len(weights)))
+
+
+def _set_parameters(network: Any, weights: FloatArray) -> None:
+    """Set all parameters of a module to numbers [K]."""
     torch = import_module("torch")
-    draws = np.random.default_rng(0)
-    with torch.no_grad():
-        for weight in network.parameters():
-            weight += torch.as_tensor(NOISE * draws.normal(size=weight.shape)).to(weight)
+    parameters = list(network.parameters())
+    torch.nn.utils.vector_to_parameters(torch.as_tensor(weights).to(parameters[0]), parameters)
 
 
 def _joined(tensors: Any) -> FloatArray:

@@ -1,6 +1,7 @@
 """Test whole updates: unmodified libraries pass, and faults planted in textbook learners are flagged and named."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -146,12 +147,19 @@ class TauIgnored(DQN):
         self.copy_weights()
 
 
+class TauExchanged(DQN):
+    def update_target(self):
+        self.task = replace(self.task, tau=1 - self.task.tau)
+        super().update_target()
+
+
 IN_Q_LEARNING = {
     DQN: (False, "the next value is that of the action which the other network selects"),
     OnlineTarget: (False, "the next value is the greatest one of the network that selects"),
     dqn_faults.TargetUnmasked: (True, "the network that selects sees illegal actions, too"),
     dqn_faults.EndIgnored: (True, "a turn that ended bootstraps"),
     TauIgnored: (True, "tau is ignored"),
+    TauExchanged: (True, "tau and 1 - tau are exchanged"),
 }
 
 
@@ -159,6 +167,12 @@ IN_Q_LEARNING = {
 def test_faults_in_q_learning_are_named(make):
     double, words = IN_Q_LEARNING[make]
     assert_named(check.update(make, double=double), words)
+
+
+@pytest.mark.parametrize(("make", "seed"), [(DQN, 2), (dqn_faults.TargetUnmasked, 4)])
+def test_networks_that_select_the_same_actions_by_chance_hide_no_fault(make, seed):
+    double, words = IN_Q_LEARNING[make]
+    assert_named(check.update(partial(make, seed=seed), double=double), words)
 
 
 # Wrong calls
@@ -193,7 +207,7 @@ class Dropout(PPO):
 WRONG_CALLS = {
     Dropout: "Dropout.logits answers differently each time: switch off dropout",
     (lambda: PPO): "<lambda> is called with one UpdateTask",
-    TooSmall: "the network cannot represent the policy of the data",
+    TooSmall: "the network cannot represent the policy of the data: .*; use a hidden layer of 16 or more",
     WrongShape: "WrongShape.logits must return a tensor of shape",
     NoUpdate: "NoUpdate.update raised TypeError",
     Detached: "gradient",
