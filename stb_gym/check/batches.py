@@ -8,6 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from stb_gym.arrays import FloatArray
+from stb_gym.measure.tensors import as_array
 from stb_gym.messages import LONGEST_MESSAGE, quoted, reason, shortened
 
 
@@ -137,7 +138,10 @@ def ask(function: Callable[..., Any], batch: Arrays, shape: tuple[int, ...]) -> 
     if isinstance(answer, tuple | dict | None):
         kind = "None" if answer is None else f"a {type(answer).__name__}"
         raise TypeError(f"{name} must return one array of shape {shape}, not {kind}: wrap it in a lambda")
-    array = np.asarray(answer.detach().cpu() if hasattr(answer, "detach") else answer)
+    try:
+        array = as_array(answer)
+    except (TypeError, ValueError, RuntimeError):  # such as lists of different lengths, or of tensors with gradients
+        raise TypeError(f"{name} must return one array or tensor of shape {shape}, not {quoted(answer)}") from None
     if array.dtype.kind not in "fiub":
         raise TypeError(f"{name} must return numbers, not {quoted(answer)}")
     if array.shape != shape:

@@ -296,6 +296,10 @@ DISTRIBUTIONS = {"categorical": _categorical, "quantile": _quantiles}
 def with_action_values(kind: str, name: str, steps: Steps, num_steps: int, masked: bool) -> Situation:
     """Return a situation with random action values."""
     draws = np.random.default_rng(0)
+    if kind == "categorical":  # rewards that are integers lead from one value of the support exactly to another
+        rounded = steps.process.move_reward.copy()
+        rounded[::2] = rounded[::2].round()
+        steps = replace(steps, process=replace(steps.process, move_reward=rounded))
     process = steps.process
     tables = process.tables
     shape = tables.legal.shape

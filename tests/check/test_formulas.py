@@ -42,6 +42,7 @@ def test_right_advantages_pass_in_every_layout(function, layout):
 def test_tensors_in_single_precision_pass():
     torch = pytest.importorskip("torch")
     assert check.advantages(lambda batch: torch.as_tensor(loop(batch)).float().requires_grad_(), layout="TB")
+    assert 0 < check.advantages(lambda batch: torch.as_tensor(loop(batch)).bfloat16(), layout="TB").error < 0.1
 
 
 @pytest.mark.parametrize("kind", ADVANTAGES)
@@ -134,8 +135,20 @@ def test_targets_of_distributions(function):
     assert check_of(unmasked, masked=False, truncation=False) or function is categorical
 
 
-def test_probabilities_that_do_not_sum_to_one_fail():
-    result = check.q_targets(lambda batch: 0.99 * categorical(batch), kind="categorical")
+def without_exact_values(batch):
+    """Lose the probability of targets that are values of the support: the bounds below and above are equal."""
+    chosen = np.take_along_axis(batch.next_distribution, best(batch)[..., None], axis=-2)[..., 0, :]
+    place = batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * batch.support - batch.support[0]
+    place = place.clip(0, len(batch.support) - 1)[..., None]
+    low, high = np.floor(place), np.ceil(place)
+    atoms = np.arange(len(batch.support))
+    near = (high - place) * (low == atoms) + (place - low) * (high == atoms)
+    return (chosen[..., None] * near).sum(axis=-2)
+
+
+@pytest.mark.parametrize("function", [lambda batch: 0.99 * categorical(batch), without_exact_values])
+def test_probabilities_that_do_not_sum_to_one_fail(function):
+    result = check.q_targets(function, kind="categorical", discount=[0.9])
     assert_named(result, "probabilities do not sum to 1")
 
 
@@ -177,7 +190,9 @@ def in_place(batch):
         (lambda batch: gae(batch), "raised TypeError for .* missing 2 required positional arguments"),
         (lambda batch: (batch.reward, batch.value), "must return one array of shape .*, not a tuple"),
         (lambda batch: None, "must return one array of shape .*, not None"),
-        (lambda batch: "no", "must return numbers, not 'no'"),
+        (lambda batch: "no", "must return one array or tensor of shape .*, not 'no'"),
+        (lambda batch: batch.reward + 0j, "must return numbers, not array"),
+        (lambda batch: [[1], [1, 2]], r"must return one array or tensor of shape .*, not \[\[1\], \[1, 2\]\]"),
         (lambda batch: batch.reward[:, None], "must return shape .*, not "),
         (lambda batch: batch.rewards, r"raised AttributeError for reward, .*, ratio \(442,\): .*rewards"),
     ],
