@@ -84,7 +84,10 @@ def gradients(
     """
     check_choice("framework", framework, ["torch", "jax"])
     name = name_of(function)
-    library: Any = import_module(framework)
+    try:
+        library: Any = import_module(framework)
+    except ImportError as error:
+        raise ImportError(f"{framework} is not installed: install it, or pass another framework") from error
     convert = library.as_tensor if framework == "torch" else library.numpy.asarray
 
     def as_tensor(array: NDArray[Any]) -> Any:
@@ -98,7 +101,8 @@ def gradients(
         answer = called(function, name, f"for a batch of shape {shape}", *tensors[: len(inputs)], shown)
         found = getattr(answer, "shape", type(answer).__name__)
         if found not in ((), (1,)):
-            raise TypeError(f"{name} must return one number as a {framework} tensor, not {found}: take a mean or a sum")
+            remedy = "take a mean or a sum" if hasattr(answer, "shape") else "return the loss alone, before item()"
+            raise TypeError(f"{name} must return one number as a {framework} tensor, not {found}: {remedy}")
         return answer.reshape(())
 
     leaves = [as_tensor(each) for each in (*inputs, batch.value) if each is not None]

@@ -166,6 +166,7 @@ def clipped_to(low: float, high: float) -> Loss:
     return objective
 
 
+OBJECTIVES: dict[str, Loss] = {"ppo": clipped, "a2c": log_probability}
 WRONG_OBJECTIVES: dict[str, Loss] = {
     "the second clip of dual clip acts on positive advantages, too": lambda ratio, batch: np.maximum(
         clipped(ratio, batch), batch.dual_clip * batch.advantage
@@ -226,7 +227,7 @@ def entropy_of_taken(ratio: FloatArray, batch: LossBatch) -> Any:
 
 def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
     """Return the parts of a loss of a policy with an entropy bonus, and its faults."""
-    objective = log_probability if kind == "a2c" else clipped
+    objective = OBJECTIVES.get(kind, clipped)
 
     def softmax_twice(loss: Loss) -> Loss:
         return lambda inputs, batch: loss(np.column_stack([np.exp(log_policy(inputs, batch)), inputs[:, -1]]), batch)
@@ -234,8 +235,9 @@ def losses_of_policy(kind: str) -> tuple[Parts, Faults]:
     right = {POLICY: policy_loss(objective), ENTROPY: entropy_loss}
     return right, [
         *faults_of(right),
+        *((f"the loss is that of kind {name}", {POLICY: policy_loss(other)}) for name, other in OBJECTIVES.items()),
         *((name, {POLICY: policy_loss(wrong)}) for name, wrong in WRONG_OBJECTIVES.items()),
-        *((RANGE, {POLICY: policy_loss(clipped_to(*bounds))}) for bounds in product(LOWS, HIGHS)),
+        *((RANGE, {POLICY: policy_loss(clipped_to(*bounds))}) for bounds in product(LOWS, HIGHS) if kind != "a2c"),
         (
             "logits are taken for log-probabilities: log_softmax is missing",
             {POLICY: policy_loss(objective, lambda inputs, batch: inputs[:, :-1] / batch.temperature)},

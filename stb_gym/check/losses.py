@@ -27,6 +27,7 @@ UNIT = 0.01  # of rewards: even wrong targets are less than 1 away from values, 
 TOLERANCE = 1e-5  # of the greatest derivative: more than the rounding of single precision
 SAME_LENGTH = 5e-3  # of the length of a gradient: more than the choice of a standard deviation changes
 NAMED = 1e-3  # of the greatest derivative: the greatest difference from a known fault
+NEARLY = 0.01  # the same of a loss that is nearly right
 FEW = 0.1  # of the steps: more do not begin parts of a batch
 HIDDEN = -1e4  # a logit of an illegal action that is masked before the loss
 REMEDY = "compare the derivatives of the step above with those of your loss, one factor at a time"
@@ -350,6 +351,7 @@ def _compared_by_step(
     Returns:
         The case with the likely faults, and the factors of the parts.
     """
+    nearly = np.inf
     for batch in batches:
         slopes = cache(partial(derivatives, inputs=inputs, batch=batch))
         exact = {part: slopes(loss) for part, loss in right.items()}
@@ -359,7 +361,11 @@ def _compared_by_step(
         likely = loss_faults.explanations(found, exact, wrong, slopes, NAMED)
         if likely:
             return (case, likely), factors
-    return (case, [_hint(found, next(iter(exact.values())), batch)]), factors
+        nearly = min(nearly, case.error)
+    hint = "derivatives are nearly right: look for half precision and small terms, such as a penalty"
+    if nearly >= NEARLY:
+        hint = _hint(found, next(iter(exact.values())), batch)
+    return (case, [hint]), factors
 
 
 def _hint(found: FloatArray, exact: FloatArray, batch: LossBatch) -> str:

@@ -1,5 +1,6 @@
 """Test checks of losses: right losses pass in every style, wrong ones fail and are named."""
 
+import sys
 from dataclasses import replace
 
 import pytest
@@ -133,7 +134,17 @@ def test_right_policy_losses_pass(style):
 # Wrong policy losses
 
 
+def with_penalty(logits, batch):
+    """Return a PPO loss with an estimate of the divergence from the policy that played."""
+    ratio = ratios(logits, batch)
+    return ppo(logits, batch) + 0.04 * (1 / ratio - 1 + ratio.log()).mean()
+
+
 WRONG = {
+    "other kind": (actor_critic, {}, "the loss is that of kind a2c"),
+    "kind of a2c": (ppo, {"kind": "a2c"}, "the loss is that of kind ppo"),
+    "penalty": (with_penalty, {}, "nearly right: look for half precision and small terms"),
+    "half precision": (lambda logits, batch: ppo(logits.half().float(), batch), {}, "nearly right"),
     "clip-both": (
         of_objective(lambda ratio, advantage, batch: clipped(ratio, batch) * advantage),
         {},
@@ -394,7 +405,8 @@ def changes_its_batch(logits, batch):
     [
         (changes_its_batch, {}, "changed batch.advantage in place"),
         (lambda logits, batch: None, {}, "must return one number as a torch tensor, not NoneType"),
-        (lambda logits, batch: ppo(logits, batch).item(), {}, "not float"),
+        (lambda logits, batch: ppo(logits, batch).item(), {}, r"not float: .* before item\(\)"),
+        (lambda logits, batch: (ppo(logits, batch), {}), {}, "not tuple: return the loss alone"),
         (ratios, {}, r"not torch.Size\(\[\d+\]\): take a mean"),
         (lambda logits: 1, {}, "is called with one Tensor and one LossBatch"),
         (ppo, {"temperature": 0}, "temperature must be a number from 1e-06"),
@@ -405,6 +417,12 @@ def changes_its_batch(logits, batch):
 )
 def test_wrong_calls_have_one_line(function, options, message):
     assert_refused(message, check.policy_loss, function, **options)
+
+
+def test_a_missing_framework_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "jax", None)
+    with pytest.raises(ImportError, match="jax is not installed: install it, or pass another framework"):
+        check.policy_loss(ppo, framework="jax")
 
 
 def test_logits_may_be_masked_in_place():
