@@ -108,6 +108,9 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         "advantages are not finite: a group of equal returns is divided by 0": not np.isfinite(found).all(),
         "the place of an answer matters: another answer is its baseline, or answers are left out": not cases[1].passed,
         "no baseline is subtracted": np.allclose(found, returns),
+        "advantages are divided by a deviation over all groups: check them before that": (
+            not cases[0].passed and _distance(of_shifted, found) < TOLERANCE
+        ),
         "the baseline is that of other groups, too": not cases[0].passed,
         "the sign is wrong": cosine < 0,
         "advantages are not divided by the standard deviation": scaled and _distance(found, centred) < SCALED,

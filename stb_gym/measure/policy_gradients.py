@@ -139,7 +139,10 @@ def flat_gradient(gradient: Any, parameters: list[Any]) -> FloatArray:
     else:
         flat, size = _numbers(gradient), sum(weight.numel() for weight in parameters)
         if flat.shape != (size,):
-            raise ValueError(f"the gradient has shape {flat.shape}, but the agent's network {size} parameters")
+            raise ValueError(
+                f"the gradient has shape {flat.shape}, but the agent's network {size} parameters: give a "
+                "list with a tensor for each, or one vector"
+            )
     if flat.dtype.kind not in "fiu" or not np.isfinite(flat).all():
         raise ValueError("the gradient has entries that are infinite or no numbers")
     return flat.astype(float)

@@ -164,6 +164,12 @@ def test_wrong_policies_and_answers_get_one_line(policy, function, message):
     assert_refused(message, check.gradient, METER, policy, function)
 
 
+def test_a_loss_is_no_gradient():
+    assert_refused(
+        r"the gradient has shape \(\), .*: give a list", check.gradient, METER, NET, lambda turns: 1.0, masked=True
+    )
+
+
 def test_turns_must_fill_groups():
     assert_refused("multiple of group_size", check.gradient, METER, random_play, print, group_size=7)
 
@@ -173,6 +179,8 @@ def test_turns_must_fill_groups():
 )
 def test_changes_of_the_agent_are_refused(fault, message):
     net = network()
+    for weight in net.parameters():
+        weight.grad = torch.ones_like(weight)  # left over from before the check
     right = of_network(net, leave_one_out, adds=fault == "adds")
 
     def gradient_of_a_batch(turns):

@@ -40,6 +40,7 @@ FAULTS = {
     "the place of an answer matters": by_group(lambda returns: returns - returns[:, :1]),
     "all advantages are 0": lambda groups: 0 * groups.returns,
     "the sign is wrong": by_group(lambda returns: -centred(returns)),
+    "divided by a deviation over all groups": by_group(lambda returns: centred(returns) / returns.std()),
     "divisor depends on the answer's own return": grpo,
     "a group of equal returns is divided by 0": partial(grpo, epsilon=0.0),
 }
