@@ -107,6 +107,7 @@ REMEDIES = {  # by the first case that fails
     "each row is a step": "reset where an episode ended, and leave out rows of autoresets or mark them in `valid`",
     "each step once": "store a copy: np.array(observation)",
     "each step is stored": "store every step, also the last one of an episode; mark only rows of autoresets invalid",
+    "order of rows": "store every step in order; pass shuffled=True for samples, and for a ring that has wrapped around",
     "ends of cut episodes": "store truncated=True where you reset in mid-episode, or do not reset there",
     "observation": RAW,
     "reward": RAW,
@@ -139,7 +140,8 @@ def rollout(
     - `observation` (required), `next_observation`: [..., O] as the environment returned them;
     - `action`, `reward`, `terminated`, `truncated`: [...];
     - `done`: [...] terminated or truncated; it may stand in for both flags;
-    - `episode_start`: [...] whether a reset returned the observation, as stable-baselines3 stores it;
+    - `episode_start`: [...] whether a reset returned the observation, as stable-baselines3 stores it, and CleanRL as
+      `dones`;
     - `action_mask`, `next_action_mask`: [..., A] the legal actions at the two observations;
     - `log_prob`: [...] the logarithm of the action's probability; needs `policy`;
     - `valid`: [...] False in rows that the learner leaves out, such as those of the autoreset step. The steps of an
@@ -397,7 +399,10 @@ def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
             f"{quoted(stored[worst].tolist())}, but {unit}{quoted(happened[worst].tolist())} happened"
         )
         name = field.replace("_", " ")
-        scores = {OTHERWISE.get(field, f"{name} is not what happened"): SHARE}
+        otherwise = OTHERWISE.get(field, f"{name} is not what happened")
+        if field in OBSERVATIONS and stored[wrong].min(initial=0) >= 0:
+            otherwise = f"{name} is that of another step or environment"
+        scores = {otherwise: SHARE}
         if wrong.any():
             predicted = {fault: truth[column][step] for fault, column in FAULTS.get(field, {}).items()}
             predicted |= {f"{name} {place}": truth[field][at] for place, at in elsewhere.items()}

@@ -68,7 +68,7 @@ def play_many(env, mode, fault="", seed=5):
         if mode == "SameStep":
             for index in np.flatnonzero(done):
                 if fault != "final-obs-lost":
-                    final[index] = info["final_obs"][index]
+                    final[index] = info["final_obs"][np.flatnonzero(done)[0] if fault == "first-final-obs" else index]
                 if fault != "final-mask-lost":
                     next_mask[index] = info["final_info"]["action_mask"][index]
         row = {
@@ -121,6 +121,7 @@ def test_right_loops_pass(mode):
     [
         ("single", {"resets": False}, "no reset"),
         ("SameStep", {"fault": "final-obs-lost"}, "the last observation of an episode is lost"),
+        ("SameStep", {"fault": "first-final-obs"}, "next observation is that of another step or environment"),
         ("SameStep", {"fault": "final-mask-lost"}, "the last mask of an episode is lost"),
         ("NextStep", {"fault": "autoreset-rows"}, "rows of the autoreset step"),
         ("Disabled", {"seed": [5] * 3}, "all environments have the same seed"),
