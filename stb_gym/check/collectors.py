@@ -107,7 +107,7 @@ REMEDIES = {  # by the first case that fails
     "each row is a step": "reset where an episode ended, and leave out rows of autoresets or mark them in `valid`",
     "each step once": "store a copy: np.array(observation)",
     "each step is stored": "store every step, also the last one of an episode; mark only rows of autoresets invalid",
-    "order of rows": "store every step in order; pass shuffled=True for samples, and for a ring that has wrapped around",
+    "order of rows": "store all steps in order; pass shuffled=True for samples, or a ring that has wrapped around",
     "ends of cut episodes": "store truncated=True where you reset in mid-episode, or do not reset there",
     "observation": RAW,
     "reward": RAW,
@@ -197,7 +197,7 @@ def rollout(
     """
     check_integer("limit", limit, 2, 1000)
     if autoreset is not None:
-        check_choice("autoreset", autoreset, [mode.value for mode in AutoresetMode])
+        check_choice("autoreset", getattr(autoreset, "value", autoreset), [mode.value for mode in AutoresetMode])
     mode = AutoresetMode(autoreset) if autoreset else None
     if num_envs is None:
         mode = None
@@ -492,6 +492,8 @@ def read_rows(answer: Any, truth: dict[str, Array], num_envs: int, shuffled: boo
         except (TypeError, ValueError) as error:
             raise ValueError(f"{name} must be an array of numbers: {reason(error)}") from None
         leading = leading or array.shape[:-1]
+        if 0 in array.shape:
+            raise ValueError(f"{name} must have some hundred rows, not shape {array.shape}")
         if not leading or leading[1:] not in ((), (num_envs,)):
             raise ValueError(f"observation must have the shape [T, B, O] or [N, O], B = {num_envs}, not {array.shape}")
         width = widths.get(name, ())

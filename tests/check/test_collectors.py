@@ -1,9 +1,11 @@
 """Test the check of collectors: right ones of several styles pass, and each planted fault is found and named."""
 
 from collections import defaultdict
+from functools import partial
 
 import numpy as np
 import pytest
+from gymnasium.vector import AutoresetMode
 
 from stb_gym.check import rollout
 from tests import every
@@ -350,6 +352,10 @@ def test_harmless_differences_pass():
     assert_passes(check("SameStep", change))
 
 
+def test_the_mode_may_be_that_of_gymnasium():
+    assert_passes(rollout(partial(play_many, mode="SameStep"), num_envs=2, autoreset=AutoresetMode.SAME_STEP))
+
+
 def test_what_was_not_seen_is_reported_as_skipped():
     fields = ("observation", "done", "log_prob")
     result = rollout(lambda env: {name: play(env)[name] for name in fields}, limit=50)
@@ -379,6 +385,7 @@ def test_the_report_says_where_and_what():
         (lambda env: {**play(env), "reward": ["a"] * 150}, "reward must be an array of numbers"),
         (lambda env: {**play(env), "action_mask": [1] * 150}, r"action_mask must have the shape \(150, 11\)"),
         (lambda env: {"observation": [[[[0.0]]]]} | {"done": play(env)["done"]}, "observation must have the shape"),
+        (lambda env: {name: rows[:0] for name, rows in play(env).items()}, r"must have some hundred rows, not shape"),
         (lambda env: {name: rows[:1] for name, rows in play(env).items()}, "no episode ended in those"),
     ],
 )
