@@ -101,7 +101,7 @@ def gradients(
         answer = called(function, name, f"for a batch of shape {shape}", *tensors[: len(inputs)], shown)
         found = getattr(answer, "shape", type(answer).__name__)
         if found not in ((), (1,)):
-            remedy = "take a mean or a sum" if hasattr(answer, "shape") else "return the loss alone, before item()"
+            remedy = "take a mean or a sum" if hasattr(answer, "shape") else "return the loss itself"
             raise TypeError(f"{name} must return one number as a {framework} tensor, not {found}: {remedy}")
         return answer.reshape(())
 

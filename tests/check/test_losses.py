@@ -405,8 +405,8 @@ def changes_its_batch(logits, batch):
     [
         (changes_its_batch, {}, "changed batch.advantage in place"),
         (lambda logits, batch: None, {}, "must return one number as a torch tensor, not NoneType"),
-        (lambda logits, batch: ppo(logits, batch).item(), {}, r"not float: .* before item\(\)"),
-        (lambda logits, batch: (ppo(logits, batch), {}), {}, "not tuple: return the loss alone"),
+        (lambda logits, batch: ppo(logits, batch).item(), {}, "not float: return the loss itself"),
+        (lambda logits, batch: (ppo(logits, batch), {}), {}, "not tuple: return the loss itself"),
         (ratios, {}, r"not torch.Size\(\[\d+\]\): take a mean"),
         (lambda logits: 1, {}, "is called with one Tensor and one LossBatch"),
         (ppo, {"temperature": 0}, "temperature must be a number from 1e-06"),
