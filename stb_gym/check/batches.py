@@ -36,7 +36,8 @@ class Batch(Arrays):
     Attributes:
         reward: the reward of each step.
         terminated: True where the turn ends.
-        truncated: True where a time limit cuts a turn that is not over: the value of the next state counts.
+        truncated: True at a time limit: the value of the next state counts, unless the turn is over there. Then both
+            flags are True, as in Gymnasium.
         discount: the discount of a step.
         value: the critic's value of the state in which the step begins.
         next_value: its value of the state that the step leads to, before any reset.

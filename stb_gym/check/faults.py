@@ -132,6 +132,9 @@ def wrong_advantages(batch: Batch, kind: str) -> dict[str, FloatArray]:
         "the value is subtracted from the reward of the step, not from the return": of(0 * value, lam=0.0),
         "truncation is treated as termination": of(np.where(batch.done, 0, next_value)),
         "a truncated turn bootstraps from the state before the cut": of(np.where(truncated, value, bootstrap)),
+        "a turn that ends at the time limit bootstraps: truncated comes before terminated": of(
+            np.where(truncated, next_value, bootstrap)
+        ),
         "a truncated turn bootstraps from the first state of the next turn": of(np.where(terminated, 0, first_of_next)),
         "a turn that ended bootstraps from the value of its last state": of(next_value),
         "a turn that ended bootstraps from the first state of the next turn": of(

@@ -111,7 +111,7 @@ class Steps:
         process: what happens.
         pair: [T, B] the pair that each step takes.
         next_state: [T, B] the state that it leads to; where the turn ends, its last state.
-        truncated: [T, B] True where a time limit cuts a turn that is not over.
+        truncated: [T, B] True at the time limit, also where the turn ends there.
         steps_left: [T, B] how many steps are left, this one included, until a time limit or the end of the stream.
         weight: [T, B] the probability of the turn.
     """
@@ -201,7 +201,7 @@ def turns(process: Process, limit: int | None = None) -> Steps:
             for next_state in tables.states_of(int(tables.pair_afterstate[pair])):
                 is_over = bool(process.is_over[next_state])
                 left = most - len(begun)
-                rows = [*begun, (pair, next_state, left == 1 and not is_over, left)]
+                rows = [*begun, (pair, next_state, left == 1, left)]
                 reached = chance * process.policy[pair] * tables.state_probability[next_state]
                 if is_over or left == 1:
                     yield rows, reached

@@ -45,6 +45,16 @@ def test_tensors_in_single_precision_pass():
     assert 0 < check.advantages(lambda batch: torch.as_tensor(loop(batch)).bfloat16(), layout="TB").error < 0.1
 
 
+def test_truncation_does_not_hide_termination():
+    """In Gymnasium both flags may be True; code that reads truncated first adds the value of a state that is over."""
+
+    def target(batch):
+        best = np.where(batch.next_mask, batch.next_q, -np.inf).max(axis=-1)
+        return batch.reward + batch.discount * best * (batch.truncated | ~batch.terminated)
+
+    assert_named(check.q_targets(target), "a turn that ends at the time limit bootstraps")
+
+
 @pytest.mark.parametrize("kind", ADVANTAGES)
 def test_textbook_estimators_pass(kind):
     assert check.advantages(partial(faults.estimate, kind=kind), kind=kind, layout="TB")

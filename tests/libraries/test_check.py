@@ -137,7 +137,7 @@ def test_returns_of_skrl():
     assert all(case.passed or "time limit" in case.name for case in result.cases)
 
     def with_bootstrap(batch):
-        reward = batch.reward + batch.discount * batch.next_value * batch.truncated
+        reward = batch.reward + batch.discount * batch.next_value * (batch.truncated & ~batch.terminated)
         return returns_of_skrl(replace(batch, reward=reward), time_limit_bootstrap=True)
 
     assert check.advantages(with_bootstrap, kind="lambda-return", layout="TB")
