@@ -15,7 +15,7 @@ import numpy as np
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Arrays, ask
-from stb_gym.check.results import Case, CheckResult
+from stb_gym.check.results import Case, CheckResult, combined
 from stb_gym.checks import check_integer
 
 RETURNS = np.array([0.25, -1.0, 2.0])  # of the three answers; the mean of equal ones is exact in binary
@@ -118,10 +118,8 @@ def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, 
         "returns are not standardised by the mean and the standard deviation of their group": scaled,
         "a baseline or a divisor depends on the answer's own return": True,
     }
-    if all(case.passed for case in cases):
-        return CheckResult("group_advantages", tuple(cases))
     first = next(fault for fault, applies in likely.items() if applies)
-    return CheckResult("group_advantages", tuple(cases), (first,), REMEDY)
+    return combined("group_advantages", [(case, [first]) for case in cases], REMEDY)
 
 
 @np.errstate(all="ignore")
