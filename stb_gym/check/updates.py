@@ -233,6 +233,9 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
         )
     truth = _truth_of_values(learner, data, double) if of_values else _truth_of_policy(learner, task, data)
     names, weights = zip(*learner.network.named_parameters(), strict=True)
+    frozen = [name for name, weight in zip(names, weights, strict=True) if not weight.requires_grad]
+    if frozen:
+        raise ValueError(f"network has frozen parameters: let {shortened(', '.join(frozen))} learn, or leave them out")
     owner = np.repeat(np.arange(len(names)), [weight.numel() for weight in weights])
     before = _joined(weights)
 
@@ -279,7 +282,9 @@ def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: b
             "only one epoch is done": 1 / task.num_epochs,
         }
         found = [words for words, share in shares.items() if abs(ratio / share - 1) < 0.25]
-        return case, found or ["minibatches are left out, overlap, or are weighted in another way"]
+        return case, found or [
+            "minibatches are left out, overlap, or are weighted in another way, or the optimiser has momentum"
+        ]
     if task.max_grad_norm < norm:
         return case, ["the gradient is not clipped by the norm of all parameters together"]
     if not np.isfinite(moved).all():

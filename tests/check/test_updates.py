@@ -87,7 +87,13 @@ class Replacement(PPO):
         yield from torch.randint(size, (size,)).split(self.task.batch_size)
 
 
+class Momentum(PPO):
+    def __init__(self, task):
+        super().__init__(task, optimiser=partial(torch.optim.SGD, momentum=0.9))
+
+
 IN_LOOPS = {
+    Momentum: "or the optimiser has momentum",
     Replacement: "a part of the data is left out or used more often",
     ppo_faults.ActorSign: "the policy loss has -1 times the right factor",
     ppo_faults.EntropyDetached: "the entropy bonus has 0 times the right factor",
@@ -198,6 +204,12 @@ class TooSmall(PPO):
         self.actor = self.network["actor"] = nn.Linear(task.num_features, task.num_actions)
 
 
+class Frozen(PPO):
+    def __init__(self, task):
+        super().__init__(task)
+        self.network["actor"][0].bias.requires_grad_(False)
+
+
 class Dropout(PPO):
     def __init__(self, task):
         super().__init__(task)
@@ -205,6 +217,7 @@ class Dropout(PPO):
 
 
 WRONG_CALLS = {
+    Frozen: "network has frozen parameters: let actor.0.bias learn, or leave them out",
     Dropout: "Dropout.logits answers differently each time: switch off dropout",
     (lambda: PPO): "<lambda> is called with one UpdateTask",
     TooSmall: "the network cannot represent the policy of the data: .*; use a hidden layer of 16 or more",
