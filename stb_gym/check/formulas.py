@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from stb_gym.arguments import checked
 from stb_gym.arrays import FloatArray
 from stb_gym.check import faults
-from stb_gym.check.batches import Batch, ask
+from stb_gym.check.batches import Batch, ask, name_of
 from stb_gym.check.results import Case, CheckResult
 from stb_gym.check.trajectories import Steps, random_process, streams, turns
 from stb_gym.checks import check_choice, check_integer, check_number
@@ -376,7 +376,12 @@ def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> Flo
         across = batch.map(lambda array: array if array.ndim == 1 else array.swapaxes(0, 1))
         answers = ask(function, across, (width, length, *atoms)).swapaxes(0, 1)
     else:
-        answers = ask(function, batch, (length, width, *atoms))
+        try:
+            answers = ask(function, batch, (length, width, *atoms))
+        except (TypeError, ValueError) as error:
+            if layout == "TB":
+                raise
+            raise type(error)(f'pass layout="T" if {name_of(function)} takes one stream at a time: {error}') from error
     if batch.support is not None:
         return np.where(abs(answers.sum(axis=-1) - 1) < TOLERANCE, answers @ batch.support, np.nan)
     return answers.mean(axis=-1) if atoms else answers

@@ -211,6 +211,14 @@ def test_wrong_functions_are_refused_in_one_line(function, message):
     assert_refused(message, check.advantages, function)
 
 
+def test_code_for_one_stream_hears_of_the_layout():
+    def numbers(batch):
+        return [float(reward) for reward in batch.reward]
+
+    assert_refused('^pass layout="T" if numbers takes one stream at a time: numbers raised', check.returns, numbers)
+    assert_refused(r"^numbers raised TypeError", partial(check.returns, layout="TB"), numbers)
+
+
 def untrained(env):
     return lambda observations: observations[:, 0].astype(int)
 
