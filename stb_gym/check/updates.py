@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from stb_gym.messages import quoted, shortened
 SPREAD = 0.5  # standard deviation of the numbers in observations
 REWARD = 0.1  # standard deviation of rewards: small, so that the Huber loss of action values is half a square
 NOISE = 0.03  # standard deviation of what is added to the parameters of a target network
-TRIES = 100  # of noise in the networks of action values
+TRIES = 1000  # of noise in the networks of action values
 DIFFERS = 2e-3  # how much the next values of different rules must differ on average; a tenth of it would be seen
 FIT = 1e-2  # how close log-probabilities of the learner must come to those of the policy of the data
 ROUNDING = 1e-7  # of parameters in single precision
@@ -432,10 +433,10 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
         online, target = answers[0], answers[-1]
         scores = [np.where(each, answer, -np.inf) for answer in answers for each in allowed]
         chosen = [target[np.arange(len(target)), each.argmax(axis=1)] * ~process.is_over for each in scores]
-        best = chosen.pop(0 if double else -len(allowed))
+        best = chosen[0 if double else -len(allowed)]
         error = abs(online[state, action] - steps.reward[:, 0] - process.discount * best[next_state]).max()
-        differ = all(abs(other - best)[next_state].mean() > DIFFERS for other in chosen)
-        if differ and error < 1:
+        differences = [abs(one - other)[next_state].mean() for one, other in combinations(chosen, 2)]
+        if min(differences, default=1) > DIFFERS and error < 1:
             break
     if error >= 1:
         raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
