@@ -438,8 +438,10 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
         differences = [abs(one - other)[next_state].mean() for one, other in combinations(chosen, 2)]
         if min(differences, default=1) > DIFFERS and error < 1:
             break
-    if error >= 1:
-        raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
+    else:
+        if error >= 1:
+            raise ValueError("action values of a new network must be near 0, so that no error is 1 or more")
+        raise ValueError("networks with noise agree on the best actions: use a hidden layer of 16 units or more")
     stream = steps.batch(
         next_q=target[steps.next_state],
         next_q_online=online[steps.next_state],

@@ -216,6 +216,16 @@ class Dropout(PPO):
         self.actor = self.network["actor"] = nn.Sequential(self.actor, nn.Dropout(0.1))
 
 
+class Blind(DQN):
+    """All action values are equal, whatever the parameters."""
+
+    def q_values(self, observation):
+        return 0 * super().q_values(observation)
+
+    def target_q_values(self, observation):
+        return 0 * super().target_q_values(observation)
+
+
 WRONG_CALLS = {
     Frozen: "network has frozen parameters: let actor.0.bias learn, or leave them out",
     Dropout: "Dropout.logits answers differently each time: switch off dropout",
@@ -226,6 +236,7 @@ WRONG_CALLS = {
     Detached: "gradient",
     TRPO: "update knows PPO, A2C, DQN and MaskablePPO, not TRPO",
     str: "must return a learner",
+    Blind: "agree on the best actions",
 }
 
 
