@@ -103,32 +103,42 @@ def objective_of(game: Game, goal: Goal) -> Objective:
             final scores [T] to utilities [T].
 
     Raises:
-        ValueError: if there is no such objective.
+        ValueError: if there is no such objective, or an objective of your own has one of these names.
     """
-    if isinstance(goal, Objective):
-        return goal
     if callable(goal):
-        return Objective(getattr(goal, "__name__", "utility"), goal)
-    sign = game.sign
-    reach = "at-least" if sign > 0 else "at-most"
-    if goal == "score":
-        return Objective(goal, np.positive if sign > 0 else np.negative, "points", sign)
-    if goal == "shut":
-        return Objective(goal, _Reaches(sign, perfect_score(game)), "probability", 1, perfect_score(game))
-    if match := re.fullmatch(rf"{reach}:(\d{{1,15}})", str(goal), re.ASCII):
-        target = int(match[1])
-        return Objective(f"{reach}:{target}", _Reaches(sign, target), "probability", 1, target)
-    raise ValueError(
-        f"unknown objective {quoted(goal)}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)"
-    )
+        goal = Objective(getattr(goal, "__name__", "utility"), goal)
+    known = _known(game, goal.name if isinstance(goal, Objective) else str(goal))
+    if isinstance(goal, Objective):
+        if known not in (None, goal):
+            raise ValueError(f"{quoted(goal.name)} is another objective of {game}: give yours another name")
+        return goal
+    if known is None:
+        reach = _reach(game)
+        raise ValueError(
+            f"unknown objective {quoted(goal)}: allowed are score, shut, {reach}:T (T points, such as {reach}:5)"
+        )
+    return known
 
 
 def is_named(game: Game, goal: Objective) -> bool:
     """Return whether `objective_of` makes the objective from its name, so that a file can store the name alone."""
-    try:
-        return goal == objective_of(game, goal.name)
-    except ValueError:
-        return False
+    return goal == _known(game, goal.name)
+
+
+def _known(game: Game, name: str) -> Objective | None:
+    """Return the objective of the library that has a name, None if there is none."""
+    if name == "score":
+        return Objective(name, np.positive if game.more_is_better else np.negative, "points", game.sign)
+    if name == "shut":
+        return Objective(name, _Reaches(game.sign, perfect_score(game)), "probability", 1, perfect_score(game))
+    if match := re.fullmatch(rf"{_reach(game)}:(\d{{1,15}})", name, re.ASCII):
+        target = int(match[1])
+        return Objective(f"{_reach(game)}:{target}", _Reaches(game.sign, target), "probability", 1, target)
+    return None
+
+
+def _reach(game: Game) -> str:
+    return "at-least" if game.more_is_better else "at-most"
 
 
 @dataclass(frozen=True)

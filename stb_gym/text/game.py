@@ -116,7 +116,7 @@ class TextGame:
             lines.append(f"The {words.renamed} bear words instead of numbers: {renamed}. Use the words.")
         if self.objective.target is not None:
             lines.append(f"Play for the best chance of {words.goal(self.objective.target)}.")
-        elif is_named(self.game, self.objective):  # score, the only one without a target
+        elif self.objective.name == "score":
             lines.append(f"Play for the {'most' if self.game.more_is_better else 'fewest'} points on average.")
         else:
             lines.append(f"Play for the {self.objective.name}.")

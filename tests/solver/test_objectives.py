@@ -44,8 +44,25 @@ def test_functions_and_objects_are_not_defined_by_their_name():
     assert objective_of(NINE, cost) is cost
     assert solve(NINE, cost).value == -solve(NINE, squares).value > 0
     assert objective_of(NINE, squares).name == "squares"
-    for goal in (squares, cost, Objective("score", squares)):
+    for goal in (squares, cost):
         assert not is_named(NINE, objective_of(NINE, goal))
+
+
+@pytest.mark.parametrize("name", ["score", "shut", "at-most:05"])
+def test_an_objective_of_your_own_cannot_have_the_name_of_another(name):
+    def named_so(points):
+        return squares(points)
+
+    named_so.__name__ = name
+    for goal in (Objective(name, squares), named_so):
+        with pytest.raises(ValueError, match="is another objective of ShutTheBox"):
+            solve(NINE, goal)
+
+
+def test_an_objective_of_a_game_is_refused_where_its_name_means_another():
+    with pytest.raises(ValueError, match="give yours another name"):
+        solve(NINE, objective_of(MOST, "score"))
+    assert objective_of(NINE, Objective("at-least:5", squares)).utility is squares  # it names nothing here
 
 
 @pytest.mark.parametrize(

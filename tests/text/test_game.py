@@ -324,11 +324,6 @@ def test_prompts_contain_the_rules(pig, snapshot):
     assert TextGame(box.game, "at-most:5", seed=2).rules != box.rules
 
 
-def test_an_objective_that_is_called_score_is_not_played_for_the_fewest_points():
-    text = TextGame(ShutTheBox(tiles=4), stb_gym.Objective("score", lambda points: -abs(points - 5)))
-    assert "fewest points" not in text.rules
-
-
 def test_wrong_arguments_and_impossible_positions_are_refused(pig):
     with pytest.raises(ValueError, match="nothing to rename in pig"):
         TextGame(pig(), seed=1)
