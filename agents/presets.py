@@ -14,12 +14,13 @@ from pydantic.dataclasses import dataclass
 
 from agents.common import Learner
 from agents.registry import LEARNERS, is_custom, learner_named
-from agents.self_play import round_envs
-from stb_gym import Game
+from agents.self_play import NEWEST, round_envs
+from stb_gym import Game, strategies
 from stb_gym.checks import check_choice, check_integer, check_names, meant
 from stb_gym.envs import ENVIRONMENTS
 from stb_gym.files import read_text, reading
 from stb_gym.games import make_game
+from stb_gym.measure import is_policy
 from stb_gym.messages import quoted
 from stb_gym.solver import objective_of
 
@@ -84,6 +85,8 @@ class Config:
             in_rounds = [name for name, learner in LEARNERS.items() if learner.plays_rounds]
             check_choice("algorithm for rounds", self.algorithm, in_rounds)
             check_choice("objective in rounds", self.objective, ["score"])
+            if not is_policy(self.opponents):
+                check_choice("opponents", self.opponents, [*NEWEST, *strategies(self.game())])
 
     @property
     def objective(self) -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from agents.registry import is_custom
 from stb_gym.console import Column, Table, say
-from stb_gym.measure import read_policy
+from stb_gym.measure import SampledEvaluation, read_policy
 from training.commands import run_command
 from training.compare import baselines
 from training.measurement import Measurement, measure
@@ -31,7 +31,7 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
     stored = Run(run)
     config, result = stored.config, stored.result()
     if config.opponents is not None:
-        raise ValueError(f"{run} learned rounds: its gains are in its curve.csv")
+        raise ValueError(f"{run} learned rounds: training.compare shows its gains")
     if not result["finished"]:
         say(f"{run} is not finished: {result['steps']:,} of {config.steps:,} steps", error=True)
     elif not result.get("updated", True):
@@ -48,11 +48,11 @@ def evaluate(run: Path, /, *, turns: int | None = None, json: bool = False) -> N
     strategies = baselines(TrainingTask(config.env, config.arguments))
     summaries |= {name: evaluation.summary() for name, evaluation in strategies.items()}
     ranked = sorted(summaries.items(), key=lambda pair: pair[1]["regret"])
-    unit = found.greedy.optimum.objective.unit
-    say(
-        f"After {result['steps']:,} steps, {run} loses {found.greedy.regret:.5f} {unit} a turn against perfect play.\n",
-        wrapped=True,
-    )
+    loss = f"{found.greedy.regret:.5f} {found.greedy.optimum.objective.unit} a turn"
+    if isinstance(found.greedy, SampledEvaluation):
+        low, high = found.greedy.interval
+        loss += f" (95% interval: {low:.5f} to {high:.5f})"
+    say(f"After {result['steps']:,} steps, {run} loses {loss} against perfect play.\n", wrapped=True)
     columns = {"policy": Column("", ["this run" if name == "greedy" else name for name, _ in ranked])}
     for name in SHOWN:
         columns[name.replace("_", " ")] = Column("z.5f", [summary.get(name) for _, summary in ranked])

@@ -126,7 +126,7 @@ def train(
         say(f"wrote {finished[0] / PICTURE}", error=True)
     if failures:
         return 2
-    command = "evaluate" if len(runs) == 1 else "compare"
+    command = "evaluate" if len(runs) == 1 and opponents is None else "compare"
     say(shlex.join(["python", "-m", f"training.{command}", *map(str, runs)]), error=True)
     return 0
 

@@ -38,6 +38,18 @@ def test_a_run_is_trained_in_a_folder_named_after_it(folders, capsys):
         assert len(drawn.convert("RGB").getcolors(2**24)) > 20
 
 
+def test_a_round_is_trained_and_its_gains_are_shown(folders, capsys):
+    words = ["--env", "stb_gym/Threes-v0", "--dice", "2", "--players", "2", "--opponents", "random", *FIVE[2:]]
+    assert train.main(["afterstates", *words]) == 0
+    *_, command = capsys.readouterr().err.splitlines()
+    [folder] = folders.iterdir()
+    assert command == f"python -m training.compare {folder.relative_to(folders.parent)}"
+    assert compare.main([str(folder)]) == 0
+    assert "its largest\ngain (expected wins) is" in capsys.readouterr().out
+    assert evaluate.main([str(folder)]) == 2
+    assert capsys.readouterr().err.endswith(" learned rounds: training.compare shows its gains\n")
+
+
 def test_a_terminal_shows_the_curve(folders, monkeypatch, capsys):
     monkeypatch.setattr("sys.stderr.isatty", lambda: True)
     assert train.main(["tabular-afterstates", *FIVE, "--settings.num-steps", "4"]) == 0
@@ -161,6 +173,7 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
         (train, ["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
         (train, ["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
         (train, ["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+        (train, ["ppo", "--players", "2", "--opponents", "naiv"], "unknown opponents 'naiv'.*; did you mean naive"),
         (train, ["ppo", "--seeds", "4-0"], "seeds must ascend, unlike 4-0"),
         (train, ["ppo", "--workers", "0"], "workers must be an integer from 1"),
         (train, ["ppo", "--steps", "8192", "--ray", "one:1", "other:2"], "a cluster has one address, not 2"),
@@ -208,6 +221,18 @@ def test_a_run_is_measured_again_as_json(finished, capsys):
     sampled = json.loads(capsys.readouterr().out)
     assert sampled["greedy"]["turns"] == 500
     assert sampled["greedy"]["regret"] != result["greedy"]["regret"]
+
+
+def test_a_sampled_regret_has_an_interval(finished, capsys):
+    assert evaluate.main([str(finished), "--turns", "500"]) == 0
+    sentence = capsys.readouterr().out.partition("\n\n")[0].replace("\n", " ")
+    regret, *ends = map(float, re.findall(r"\d\.\d{5}", sentence))
+    assert " (95% interval: " in sentence
+    low, high = ends
+    assert low < regret < high
+    assert evaluate.main([str(finished), "--json", "--turns", "500"]) == 0
+    error = json.loads(capsys.readouterr().out)["greedy"]["standard_error"]
+    assert (high - low) / 2 == pytest.approx(1.96 * error, abs=2e-5)
 
 
 def search(*words):
