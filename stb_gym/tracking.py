@@ -53,6 +53,13 @@ class ProgressBar:
                 self._bar.set_postfix_str(escaped(note), refresh=False)
             self._bar.update(done - self._bar.n)
 
+    def write(self, line: str) -> None:
+        """Print a line on standard error in the place of the bar, which appears again below it."""
+        with suppress(OSError):
+            self._bar.clear()
+            if sys.stderr is not None:
+                print(escaped(line), file=sys.stderr)
+
 
 @contextmanager
 def showing_progress() -> Iterator[None]:

@@ -63,6 +63,7 @@ def test_a_full_standard_error_stops_no_work(monkeypatch):
     say("lost", error=True)
     with ProgressBar("work", total=2, delay=1e-9) as bar:
         bar.tell(1, note="lost")
+        bar.write("lost")
     monkeypatch.setattr("sys.stdout", Full())
     with pytest.raises(OSError, match="no space left"):
         say("an answer that is lost")
@@ -77,6 +78,13 @@ def test_a_progress_bar_appears_after_its_delay_and_escapes_text(delay, is_shown
     for part in ("2/4", "\\x1bboards", "\\x1bnote"):
         assert (part in shown) == is_shown
     assert "\x1bnote" not in shown
+
+
+def test_a_line_stands_above_a_progress_bar(capsys):
+    with ProgressBar("work", total=2, delay=0) as bar:
+        bar.tell(1)
+        bar.write("\x1bfailed")
+        assert capsys.readouterr().err.endswith("\r\\x1bfailed\n")
 
 
 # At a terminal

@@ -71,7 +71,7 @@ def run_study(
         try:
             for (folder, *_), _, failure in in_parallel(_train, calls, workers, ray, options.get("device", "cpu")):
                 finished += runs[folder].steps
-                bar.tell(sum(map(_steps_of, runs)), note=folder.name)
+                bar.tell(sum(map(_steps_of, runs)), note=f"{folder.name} failed" if failure else folder.name)
                 if failure:
                     failures[folder] = failure
         finally:
@@ -153,6 +153,8 @@ def results_of(
         for count, (call, result, failure) in enumerate(in_parallel(function, calls, workers, ray), 1):
             if failure:
                 failures.append(f"{' '.join(map(str, call))}: {failure}")
+                if len(failures) == 1 < len(calls):
+                    bar.write(f"the first failure: {failures[0]}")
             else:
                 yield call, result
             bar.tell(count)
