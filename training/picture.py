@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas as pd  # type: ignore[import-untyped]
 from matplotlib.figure import Figure
+from matplotlib.ticker import EngFormatter, LogLocator
 
 from stb_gym.files import write_aside
 from stb_gym.plots import regret_curves
@@ -41,6 +42,11 @@ def draw_runs(folders: Iterable[Path], path: Path) -> tuple[str, str]:
     for marked, level in levels.items():
         axes.axhline(level, color="grey", linestyle=MARKED[marked], label=marked)
     axes.set_ylabel(task.heading)
+    axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+    axes.yaxis.set_major_formatter(lambda value, _: rounded(value))
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+    axes.minorticks_off()
     axes.legend(frameon=False)
     with write_aside(path) as aside:
         figure.savefig(aside, format="png", dpi=120)

@@ -8,6 +8,7 @@ import numpy as np
 import optuna
 import pandas as pd
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from stb_gym import ShutTheBox, strategy
@@ -15,7 +16,7 @@ from stb_gym import evaluate as evaluate_exactly
 from tests import every
 from tests.training.conftest import small
 from training import compare, evaluate, train, tune
-from training.picture import curve_as_text
+from training.picture import curve_as_text, draw_runs
 from training.results import NEVER_UPDATED
 from training.run import Run
 from training.study import run_study
@@ -48,6 +49,17 @@ def test_a_round_is_trained_and_its_gains_are_shown(folders, capsys):
     assert "its largest\ngain (expected wins) is" in capsys.readouterr().out
     assert evaluate.main([str(folder)]) == 2
     assert capsys.readouterr().err.endswith(" learned rounds: training.compare shows its gains\n")
+
+
+def test_the_axes_of_a_picture_have_plain_numbers(finished, tmp_path, monkeypatch):
+    figure = Figure()
+    monkeypatch.setattr("training.picture.Figure", lambda *_, **__: figure)
+    draw_runs([finished], tmp_path / "curve.png")
+    [axes] = figure.axes
+    labels = [*axes.get_xticklabels(which="both"), *axes.get_yticklabels(which="both")]
+    texts = [label.get_text() for label in labels if label.get_text()]
+    assert len(texts) >= 4
+    assert [text for text in texts if not re.fullmatch(r"[\d.]+k?", text)] == []
 
 
 def test_a_terminal_shows_the_curve(folders, monkeypatch, capsys):
