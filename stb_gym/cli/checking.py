@@ -73,7 +73,7 @@ def check(
         flag = {"masked": "unmasked", "truncation": "no-truncation"}.get(name, name.replace("_", "-"))
         raise ValueError(f"the check of {what} has no --{flag}")
     try:
-        result = function(imported(code, "stb-gym check"), **options)
+        result = function(imported(code, f"check {what}"), **options)
     except TypeError as error:  # of code that takes or returns something else
         raise ValueError(str(error)) from error
     failed = [case for case in result.cases if not case.passed]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from math import isfinite
 from operator import itemgetter
+from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from cyclopts import Parameter
 
 from stb_gym.cli.answers import CHANCE, PERCENT, POINTS, Answer, form_of, moves_in_words, rows_of
 from stb_gym.cli.flags import Names, PlaceInRound, RoundTurn, imported, player_of, policy_of
-from stb_gym.games import Game, fits
+from stb_gym.games import GAMES, Game, fits
 from stb_gym.measure import (
     RegretMeter,
     SampledEvaluation,
@@ -114,6 +115,10 @@ def evaluate_files(*, policy: Names = (), objective: str | None = None) -> Answe
     """
     rows = []
     names = policy or bundled_policies()
+    for name in names:
+        games = [game for game, rules in GAMES.items() if name in strategies(rules())]
+        if games and not Path(name).exists():
+            raise ValueError(f"the strategy {name} needs a game: stb-gym evaluate {games[0]} --policy {name}")
     for name in tracked(names, "policies evaluated", "policies", len(names)):
         saved = read_policy(name)
         found = solve_turn(saved.game, objective or saved.objective).evaluate(saved.policy, saved.illegal)

@@ -43,7 +43,8 @@ def locate(game: Game, options: Mapping[str, Any]) -> tuple[int, int, Roll | Non
         return progress, allowed[0], None
     if isinstance(roll, Iterable):
         throw = integers("roll", roll, 1, game.faces)
-        check_choice("number of dice in roll", len(throw), allowed)
+        if len(throw) not in allowed:
+            raise ValueError(f"roll must have {' or '.join(map(str, allowed))} dice there, not {len(throw)}")
         return progress, len(throw), game.roll_of(tuple(throw))
     check_integer("roll", roll, min(allowed), max(allowed) * game.faces)
     for dice in allowed:

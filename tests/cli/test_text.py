@@ -100,6 +100,7 @@ ERRORS = [
     "measure shut-the-box --tiles 4 --agent tests.cli.test_text:careless --illegal raise",
     "measure shut-the-box --tiles 4 --agent tests.measure.test_meter:first_legal --no-masked",
     "evaluate --policy nobody.npz",
+    "evaluate --policy ppo-threes,threes-only",
     "evaluate --tiles 9",
     "simulate threes",
     "simulate threes --policy random --turns 1",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from stb_gym import ShutTheBox
+from stb_gym import ShutTheBox, Threes
 from stb_gym.games import locate, walk
 from tests.twins import MostThrees, games
 
@@ -63,3 +63,10 @@ def test_positions_that_do_not_exist_are_refused(game, name, values):
     for value in values:
         with pytest.raises(ValueError, match=name):
             locate(game, {name: value})
+
+
+def test_a_roll_has_as_many_dice_as_are_thrown():
+    with pytest.raises(ValueError, match=r"^roll must have 5 dice there, not 2$"):
+        locate(Threes(), {"points": 0, "dice": 5, "roll": [1, 2]})
+    with pytest.raises(ValueError, match=r"^roll must have 2 or 1 dice there, not 3$"):
+        locate(ShutTheBox(one_die="low-sum"), {"open": [1, 2], "roll": [1, 2, 3]})
