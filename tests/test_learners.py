@@ -45,7 +45,8 @@ def missing(name):
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_a_learner_is_complete(name):
-    assert missing(name) == []
+    things = missing(name)
+    assert not things, "\n".join([f"{name} still needs:", *things])
 
 
 def test_what_a_new_learner_needs_is_named(monkeypatch):
