@@ -101,10 +101,7 @@ def train_command(task: TrainingTask, agent: Mapping[str, Any], seeds: Sequence[
             preset = configure(algorithm, task.env, task.arguments, variant, steps=steps).to_json()["settings"]
     except ValueError:
         return ""
-    words = ["python", "-m", "training.train", algorithm, "--env", task.env]
-    module = type(task.game).__module__
-    if not module.startswith("stb_gym."):
-        words += ["--import", module]
+    words = ["python", "-m", "training.train", algorithm, "--env", task.env, *task.import_flag]
     for rule, value in task.arguments.items():
         words += [f"--{flag_of_rule(rule)}", value if isinstance(value, str) else json.dumps(value)]
     if task.opponents:

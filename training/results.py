@@ -58,6 +58,12 @@ class TrainingTask:
         return game_and_objective(self.env, self.arguments)[0]
 
     @property
+    def import_flag(self) -> list[str]:
+        """The words --import MODULE of commands about a game of your own; none for a game of the library."""
+        module = type(self.game).__module__
+        return [] if module.startswith("stb_gym.") else ["--import", module]
+
+    @property
     def objective(self) -> Objective:
         """The objective of a turn."""
         return objective_of(*game_and_objective(self.env, self.arguments))

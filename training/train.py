@@ -127,7 +127,8 @@ def train(
     if failures:
         return 2
     command = "evaluate" if len(runs) == 1 and opponents is None else "compare"
-    say(shlex.join(["python", "-m", f"training.{command}", *map(str, runs)]), error=True)
+    imports = TrainingTask(config.env, config.arguments).import_flag
+    say(shlex.join(["python", "-m", f"training.{command}", *imports, *map(str, runs)]), error=True)
     return 0
 
 

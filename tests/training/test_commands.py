@@ -51,6 +51,15 @@ def test_a_round_is_trained_and_its_gains_are_shown(folders, capsys):
     assert capsys.readouterr().err.endswith(" learned rounds: training.compare shows its gains\n")
 
 
+@pytest.mark.usefixtures("own_games")
+def test_the_next_command_imports_a_game_of_your_own(folders, capsys):
+    words = ["--import", "docs.pig", "--env", "stb_gym/Pig-v0", "--most-points", "5", *FIVE[2:]]
+    assert train.main(["q-learning", *words]) == 0
+    *_, command = capsys.readouterr().err.splitlines()
+    [folder] = folders.iterdir()
+    assert command == f"python -m training.evaluate --import docs.pig {folder.relative_to(folders.parent)}"
+
+
 def test_the_axes_of_a_picture_have_plain_numbers(finished, tmp_path, monkeypatch):
     figure = Figure()
     monkeypatch.setattr("training.picture.Figure", lambda *_, **__: figure)
