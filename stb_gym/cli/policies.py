@@ -31,9 +31,10 @@ from stb_gym.tracking import tracked
 
 MISTAKES = 10  # the costliest, which are printed
 SAMPLED_TURNS = 10_000
+ILLEGAL = "an illegal action"
 LOSES = "Playing {game}, {policy} loses {regret}{unit} a turn against perfect play"
 TABLES = {
-    "mistakes": "The costliest mistakes (the cost is visits times loss; an empty field is an illegal action):",
+    "mistakes": f"The costliest mistakes (the cost is visits times loss; an empty field is {ILLEGAL}):",
     "departures": "Every position where a move that is not optimal is played:",
 }
 INTERVAL = " (95% interval: {interval})"  # of a sampled regret
@@ -65,11 +66,12 @@ def measured(
     turn: RoundTurn | None = None,
     numbers: Mapping[str, Any] | None = None,
     tables: Mapping[str, str] = TABLES,
+    illegal: str = ILLEGAL,
     **values: Any,
 ) -> Answer:
     """Return the `Answer` for an evaluation: numbers, by default its summary, final scores, and mistakes.
 
-    The costliest mistake is added to the sentence.
+    The costliest mistake is added to the sentence, which calls an illegal action `illegal`.
     """
     game = found.optimum.game
     objective = found.optimum.objective
@@ -82,7 +84,7 @@ def measured(
     if mistakes:
         worst = mistakes[0]
         words = {
-            "plays": "an illegal action" if worst["plays"] is None else move_in_words(worst["plays"]),
+            "plays": illegal if worst["plays"] is None else move_in_words(worst["plays"]),
             "best": move_in_words(worst["best"]),
             "state": worst["state"],
             "cost": format(worst["cost"], form_of(objective.unit)),

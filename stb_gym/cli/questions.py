@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from stb_gym.cli.answers import Answer, form_of
 from stb_gym.cli.flags import Names, numbers_or_ranges
-from stb_gym.cli.policies import FORMATS, INTERVAL, TABLES, measured
+from stb_gym.cli.policies import FORMATS, ILLEGAL, INTERVAL, TABLES, measured
 from stb_gym.console import say
 from stb_gym.envs import make_turn
 from stb_gym.files import from_json, read_text, reading
@@ -19,6 +19,7 @@ from stb_gym.text import Grade, SampledGrade, TextEnv, TextGame, grade_turns
 
 Seeds = Annotated[int | list[int] | None, Parameter(converter=numbers_or_ranges)]
 SHOWN = ["wording", "names", "regret", "fallback_regret", "illegal_mass", "unparsable_mass", "missing_mass"]
+NO_MOVE = "an answer without a legal move"
 LOSE = "Playing {game}, these answers lose {regret}{unit} a turn against perfect play"
 SPREAD = "Playing {game}, these answers lose from {least} to {most}{unit} a turn, by how the questions are asked."
 
@@ -116,7 +117,8 @@ def grade(
             LOSE,
             found.evaluation,
             numbers=found.summary(),
-            tables={"facts": "", **TABLES},
+            tables={"facts": "", **TABLES, "mistakes": TABLES["mistakes"].replace(ILLEGAL, NO_MOVE)},
+            illegal=NO_MOVE,
             answers=str(answers),
         )
     formats = {**FORMATS, "interval": form_of(goal.unit)}

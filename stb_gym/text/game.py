@@ -187,7 +187,8 @@ class TextGame:
     @cached_property
     def _solution(self) -> Solution:
         if not fits(self.game):
-            raise ValueError(f"{self.game} has too many positions to ask about each: ask what a number of turns needs")
+            few = "sample turns, by --turns or stb_gym.text.sample_turns"
+            raise ValueError(f"{self.game} has too many positions to ask about each: {few}")
         return solve_tables(self.game, self.objective)
 
     @cached_property
