@@ -216,7 +216,7 @@ def game_and_objective(env: str, arguments: Mapping[str, Any]) -> tuple[Game, st
     Raises:
         ValueError: if there is no such environment, or a rule is not allowed.
     """
-    check_choice("environment", env, list(ENVIRONMENTS))
+    check_choice("environment (one of your own needs --import)", env, list(ENVIRONMENTS))
     rules = {"objective": "score", **ENVIRONMENTS[env].arguments, **arguments}
     objective = rules.pop("objective")
     return make_game(ENVIRONMENTS[env].rules, rules), objective

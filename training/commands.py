@@ -97,7 +97,7 @@ def choose_task(
     elif task is not None:
         raise ValueError("--env and --task exclude each other")
     arguments = {**arguments}  # leave the task as it is
-    check_choice("environment", env, list(ENVIRONMENTS))
+    check_choice("environment (one of your own needs --import)", env, list(ENVIRONMENTS))
     flags = {flag_of_rule(name): name for name in rules_of(ENVIRONMENTS[env].rules)}
     for flag, word in rules.items():
         check_choice("flag or rule", flag, list(flags))

@@ -65,7 +65,10 @@ def test_a_configuration_follows_the_preset_of_its_task(tables):
             ("q-lerning", ENV, {}),
             r"unknown algorithm 'q-lerning': allowed are MODULE:NAME, ppo, .*; did you mean q-learning\?",
         ),
-        (("q-learning", "os:path", {}), "unknown environment 'os:path': allowed are stb_gym/ShutTheBox-v0"),
+        (
+            ("q-learning", "os:path", {}),
+            r"unknown environment \(one of your own needs --import\) 'os:path': allowed are stb_gym/S",
+        ),
         (("q-learning", ENV, {"tiles": 99}), "tiles must be an integer from 1 to 28, not 99"),
         (("q-learning", ENV, {"render_mode": "x"}), "unknown rule 'render_mode': allowed are tiles"),
         (("q-learning", ENV, {"objective": "x"}), "unknown objective 'x': allowed are score, shut"),
@@ -113,7 +116,7 @@ def test_a_configuration_survives_json():
         ({"seed": 2**32}, "seed should be less than"),
         ({"arguments": []}, "arguments should be a valid dictionary"),
         ({"algorithm": ["ppo"]}, r"unknown algorithm \['ppo'\]"),
-        ({"env": "os:path"}, "unknown environment 'os:path'"),
+        ({"env": "os:path"}, r"unknown environment \(one of your own needs --import\) 'os:path'"),
         ({"more": 1}, "unknown entry 'more'"),
         ({"opponents": "naive"}, "a round needs both opponents and players"),
         (
