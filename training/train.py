@@ -77,6 +77,8 @@ def train(
     """
     if resume and overwrite:
         raise ValueError("--resume and --overwrite exclude each other")
+    if variant == "round" and opponents is None:
+        raise ValueError("the variant round is for rounds: add --opponents and --players, such as naive and 2")
     chosen_env, arguments = choose_task(env, task, objective, rules)
     changes = {name.replace("-", "_"): parsed(value) for name, value in (settings or {}).items()}
     for name in [*names_in(log), *([algorithm] if is_custom(algorithm) else names_in(changes))]:

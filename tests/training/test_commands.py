@@ -194,6 +194,7 @@ def test_an_interrupted_command_says_how_to_continue(action, folders, monkeypatc
         (train, ["ppo", "--task", "threes", "--env", "stb_gym/Threes-v0"], "--env and --task exclude each other"),
         (train, ["ppo", "--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
         (train, ["ppo", "--measurements", "0"], "measurements must be an integer from 1"),
+        (train, ["ppo", "--variant", "round"], "the variant round is for rounds: add --opponents and --players"),
         (train, ["ppo", "--players", "2", "--opponents", "naiv"], "unknown opponents 'naiv'.*; did you mean naive"),
         (train, ["ppo", "--seeds", "4-0"], "seeds must ascend, unlike 4-0"),
         (train, ["ppo", "--workers", "0"], "workers must be an integer from 1"),
