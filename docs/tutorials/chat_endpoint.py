@@ -27,7 +27,7 @@ def ask(url, model, question):
 
 
 def main(url, model, questions="questions.jsonl", answers="answers.jsonl", parallel=4):
-    """Append the answers to all questions that the file of answers does not have yet."""
+    """Append the answers to questions that the file of answers lacks, and return how many requests failed."""
     Path(answers).touch()
     answered = {json.loads(line)["id"] for line in Path(answers).read_text().splitlines()}
     asked = [json.loads(line) for line in Path(questions).read_text().splitlines()]
@@ -45,7 +45,8 @@ def main(url, model, questions="questions.jsonl", answers="answers.jsonl", paral
             print(f"\r{done} of {len(left)} questions, {failed} without an answer", end="", file=sys.stderr, flush=True)
     finally:
         pool.shutdown(cancel_futures=True)
-    print(f"\nthe last error: {error}" if error else "", file=sys.stderr)
+    print(f"\nthe last error: {error}; run the program again" if error else "", file=sys.stderr)
+    return failed
 
 
 if __name__ == "__main__":
@@ -55,4 +56,4 @@ if __name__ == "__main__":
     parser.add_argument("--questions", default="questions.jsonl")
     parser.add_argument("--answers", default="answers.jsonl", help="a file that may have some of the answers")
     parser.add_argument("--parallel", type=int, default=4, help="requests at a time")
-    main(**vars(parser.parse_args()))
+    sys.exit(1 if main(**vars(parser.parse_args())) else 0)

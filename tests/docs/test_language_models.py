@@ -82,6 +82,16 @@ def asked(capsys, tmp_path, monkeypatch):
     return ask_and_grade
 
 
+def test_the_program_ends_with_an_error_if_requests_fail(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "questions.jsonl").write_text('{"id": "a", "rules": "", "question": ""}\n')
+    monkeypatch.setattr("sys.argv", ["chat_endpoint.py", "--url", "http://localhost:1/v1", "--model", "none"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_path(str(FOLDER / "chat_endpoint.py"), run_name="__main__")
+    assert ended.value.code == 1
+    assert capsys.readouterr().err.endswith("; run the program again\n")
+
+
 def test_questions_whose_requests_fail_are_asked_in_the_next_run(asked):
     words, game = "threes --dice 3", Threes(dice=3)
     policy = strategy(game, "threes-only")
