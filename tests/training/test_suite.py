@@ -129,12 +129,12 @@ def test_errors_and_failures_are_reported(run, capsys, words, message):
 def test_the_first_failure_is_printed_before_the_others_are_trained(run, capsys, monkeypatch):
     printed = []
     monkeypatch.setattr(
-        "training.suite.sweep.in_parallel",
+        "training.study.in_parallel",
         lambda _, calls, *__: ((call, printed.append(capsys.readouterr().err), "it broke") for call in calls),
     )
     assert run("make_lowest", "--seeds", "1") == 2
     before, failed, *others = [each.replace("\r", "") for each in printed]
-    assert failed == "the first failure: 200k steps of points, seed 0: it broke\n"
+    assert failed == "the first failure: points 200k 0: it broke\n"
     assert [before, *others] == [""] * 7
 
 
