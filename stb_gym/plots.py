@@ -158,7 +158,7 @@ def regret_curves(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
 
     Args:
         curves: (steps [K], regrets [K]) by the name for the legend, or the `curve` of a `RegretCallback`. A regret of 0
-            leaves the plot at the bottom.
+            leaves the plot at the bottom; what was measured before the first step is left out.
         ax: the axes to draw on.
 
     Returns:
@@ -169,7 +169,8 @@ def regret_curves(curves: Mapping[str, Any], ax: Axes | None = None) -> Axes:
         if isinstance(curve, list):  # pairs of steps and summaries
             series[name] = [steps for steps, _ in curve], [summary["regret"] for _, summary in curve]
     ax = _draw_lines(series, ax, "environment steps", "regret")
-    ax.set(xscale="log", yscale="log")
+    ax.set_xscale("log", nonpositive="mask")
+    ax.set_yscale("log")
     return ax
 
 

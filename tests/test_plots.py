@@ -102,6 +102,15 @@ def test_a_tree_names_every_branch_and_marks_optimal_moves(objective, where, plo
     assert all(page.x0 <= box.x0 and box.x1 <= page.x1 and page.y0 <= box.y0 and box.y1 <= page.y1 for box in boxes)
 
 
+@pytest.mark.slow
+def test_a_curve_begins_after_the_first_step(plots, ax):
+    """No line leads to step 0, which is infinitely far left on a logarithmic axis."""
+    plots.regret_curves({"a": ([0, 10, 100], [9.0, 2.0, 0.5])}, ax=ax)
+    first, *others = ax.transData.transform(ax.lines[0].get_xydata())
+    assert first[0] == -np.inf  # not drawn
+    assert np.isfinite(others).all()
+
+
 def test_without_matplotlib_the_import_says_how_to_install_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
     monkeypatch.delitem(sys.modules, "stb_gym.plots", raising=False)

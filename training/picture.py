@@ -47,7 +47,7 @@ def draw_runs(folders: Iterable[Path], path: Path) -> tuple[str, str]:
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.minorticks_off()
-    axes.legend(frameon=False)
+    axes.legend(edgecolor="none", framealpha=1)
     with write_aside(path) as aside:
         figure.savefig(aside, format="png", dpi=120)
     first, last = curve.iloc[0], curve.iloc[-1]
