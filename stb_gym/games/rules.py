@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, field, fields
 from typing import Any, NamedTuple, TypeVar
 
+from stb_gym.checks import check_names
+
 T = TypeVar("T")
 
 
@@ -51,6 +53,7 @@ def rule(default: Any, words: str, **known: Any) -> Any:
         >>> rules_of(Coin)["sides"].words
         'sides of the coin'
     """
+    check_names("attribute of a rule", known, Rule._fields)
     return field(default=default, metadata={"rule": Rule(words, **known)})
 
 
