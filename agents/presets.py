@@ -334,7 +334,7 @@ def check_settings(algorithm: str, names: Iterable[str]) -> None:
     allowed = learner_named(algorithm).setting_names(names)
     for name in names:
         if not allowed:
-            raise ValueError(f"{algorithm} has no settings, so no {quoted(name)}")
+            raise ValueError(f"{algorithm} has no settings: leave out {quoted(name)}")
         check_choice("setting", name, allowed)
 
 

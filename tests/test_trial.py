@@ -315,7 +315,7 @@ def negative(env):
         (lambda: wrappers.RescaleObservation(make(), -1, 1), "the agent observes numbers"),
         (lambda: wrappers.NormalizeObservation(make()), "the agent observes numbers"),
         (lambda: VecNormalize(DummyVecEnv([make])), "the agent's observations are normalised"),
-        (lambda: ReversedActions(make()), "the agent learns where ReversedActions changes the actions"),
+        (lambda: ReversedActions(make()), "ReversedActions of the agent's environment changes the actions"),
         (lambda: VecFrameStack(DummyVecEnv([make]), 2), "the agent observes"),
     ],
 )
@@ -330,7 +330,7 @@ def test_models_that_learn_from_other_observations_are_refused(learns, message):
 def test_models_without_masks_may_learn_where_masks_are_hidden():
     model = A2C("MlpPolicy", FewerLegal(make()), device="cpu")
     assert RegretMeter(make())(model, masked=False).illegal_mass > 0
-    with pytest.raises(ValueError, match="the agent learns where FewerLegal changes the action masks"):
+    with pytest.raises(ValueError, match="FewerLegal of the agent's environment changes the action masks"):
         RegretMeter(make())(model, masked=True)
 
 

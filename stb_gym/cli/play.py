@@ -135,7 +135,7 @@ def watch(
     if game is None:
         saved = next(map(read_policy, filter(is_policy, policy)), None)
         if saved is None:
-            raise ValueError("watch needs a game, or a saved or bundled policy, whose game it then is")
+            raise ValueError("watch needs a game, or a saved or bundled policy, which names its game")
         game, objective = saved.game, objective or saved.objective.name
     seeds = np.random.SeedSequence(seed).generate_state(turns).tolist()
     players = [(Path(name).stem, player_of(game, name)) for name in policy or ("optimal",)]

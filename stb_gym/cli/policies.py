@@ -290,12 +290,12 @@ def compare(game: Game, *, policy: Names, exceptions: int | None = None, objecti
 
 def _pocket_card(game: Game, policies: tuple[str, ...], exceptions: int, objective: str) -> Answer:
     if len(policies) != 1:
-        raise ValueError(f"a pocket card is of one policy, not {len(policies)}")
+        raise ValueError(f"a pocket card needs one policy, not {len(policies)}")
     [name] = policies
     best = solve_turn(game, objective)
     policy = np.asarray(policy_of(game, name))
     if policy.ndim > 1:
-        raise ValueError(f"a pocket card is of a policy that chooses one move, not of {name}")
+        raise ValueError(f"a pocket card needs a policy that chooses one move, not {name}")
     card = pocket_card(best, policy, exceptions)
     rows = []
     for mistake, regret in zip(card.exceptions, card.regrets[1:], strict=True):

@@ -104,7 +104,7 @@ def main(words: list[str] | None = None) -> int:
             for module in modules:
                 imported(module, "--import")
             if words[:1] and words[0].startswith("--") and words[0] not in OF_THE_PROGRAM:
-                raise ValueError(f"flags follow the command and the game: {quoted(words[0])} is before them")
+                raise ValueError(f"put {quoted(words[0])} after the command and the game")
             if words[:1] == ["evaluate"] and any(word.startswith("--agent") for word in words):
                 raise ValueError("evaluate is for policies: an --agent of your own is measured by stb-gym measure")
             app = command_line(tuple(GAMES.items()), of_rules=HELP_RULES in words)

@@ -165,4 +165,4 @@ def _answer(line: str, texts: Sequence[TextGame]) -> tuple[str, str | None]:
             if not any(text.has_question(identity) for text in texts):
                 raise ValueError(f"no question has the id {quoted(identity)}: use the flags of ask")
             return identity, answer
-    raise ValueError("it must be an object with the texts id and answer; null is no answer")
+    raise ValueError("it must be an object with the strings id and answer, or null for a missing answer")

@@ -149,7 +149,7 @@ class GameEnv:
         """
         if isinstance(self.stepper, TableStepper):
             return self.stepper
-        raise ValueError(f"this needs the tables of a game, and the environment of {self.game} steps through boards")
+        raise ValueError(f'this needs tables, but the environment of {self.game} has the stepper "boards"')
 
     @property
     def states(self) -> IntArray:
@@ -274,7 +274,7 @@ def observation_space(high: Sequence[int], observation_dtype: Any) -> gym.spaces
         )
     typed = np.array(high).astype(dtype)
     if (typed != high).any():
-        raise ValueError(f"observation_dtype must hold 0 to {max(high)}, and {dtype} does not")
+        raise ValueError(f"observation_dtype must hold 0 to {max(high)}, but {dtype} does not")
     return gym.spaces.Box(0, typed, dtype=dtype.type)
 
 
@@ -334,5 +334,5 @@ def numbers_of(
         fits = False
     if not fits:
         turns = f"{shape[0]} turns" if shape else "one turn"
-        raise ValueError(f"the snapshot is not of {turns} of {made_of}, or another version took it")
+        raise ValueError(f"the snapshot must be of {turns} of {made_of}, and taken by this version")
     return numbers

@@ -37,7 +37,7 @@ def _unary(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
 def _index(stepper: TableStepper, states: IntArray) -> NDArray[Any]:
     if len(states) ** 2 > LARGEST_DENSE_TABLE:
         raise ValueError(
-            f"{stepper.game} has {len(states):,} observations, too many for one bit each: choose another one"
+            f"{stepper.game} has {len(states):,} observations, too many for one bit each: choose another representation"
         )
     return np.eye(len(states), dtype=np.uint8)
 

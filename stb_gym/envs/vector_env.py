@@ -167,7 +167,7 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         """
         self._check_begun()
         if self.autoreset_mode == AutoresetMode.DISABLED and self._over.any():
-            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}) on the games that are')
+            raise RuntimeError('a game is over: call reset(options={"reset_mask": mask}), True where games are over')
         stepper, actions = self.stepper, self._checked(actions)
         acted = ~self._over
         afterstates = stepper.after_actions(self._states, actions)

@@ -89,7 +89,7 @@ def walk(game: Game) -> Walk:
     start = given[0]
     if blocked := [roll for roll, moves in zip(shown_of(start[1]), found[start], strict=True) if not moves]:
         raise ValueError(
-            f"moves of {rules} must leave a move after each throw at start {start}, and not {{}} for {blocked[0]}"
+            f"moves of {rules} must allow a move after each throw at start {start}, but return {{}} for {blocked[0]}"
         )
     check_words(game, start, shown_of(start[1])[0], min(found[start][0]))
     check_moves(game, found)
@@ -122,7 +122,7 @@ def in_order(rules: str, reached: Mapping[Afterstate, set[Afterstate]]) -> list[
                 order.append(afterstate)
     if len(order) < len(reached):
         afterstate = min(afterstate for afterstate, number in missing.items() if number > 0)
-        raise ValueError(f"a turn of {rules} need not end: moves from {afterstate} lead in a circle")
+        raise ValueError(f"a turn of {rules} must end, but moves from {afterstate} can lead in a circle")
     return order
 
 

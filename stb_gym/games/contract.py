@@ -122,7 +122,7 @@ def check_answers(
         if ask(*arguments) != before:
             where = f" for {quoted(arguments)}" if arguments else ""
             raise ValueError(
-                f"{method} of {type(game).__name__} must return the same whenever it is called, and does not{where}"
+                f"{method} of {type(game).__name__} must return the same whenever it is called, but does not{where}"
             )
 
 

@@ -36,7 +36,7 @@ def observations(game: Game, afterstates: Iterable[Afterstate], thorough: bool =
     if wrong:
         afterstate, roll = states[wrong[0]]
         raise ValueError(
-            f"observe of {rules} must return integers from 0 to those of observation_high, {quoted(high, 40)}, not "
+            f"observe of {rules} must return integers between 0 and observation_high, {quoted(high, 40)}, not "
             f"{quoted(game.observe(afterstate, roll), 40)}, for {afterstate} and {roll}"
         )
     if len({*rows}) < len(rows):

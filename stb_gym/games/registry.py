@@ -77,7 +77,7 @@ def game_of(game: Game | str, rules: Mapping[str, Any] | None = None) -> Game:
     if isinstance(game, str):
         return make_game(rules_class, rules or {})
     if rules:
-        raise ValueError(f"{game} has its rules already: {shortened(', '.join(rules), 80)} cannot be given beside it")
+        raise ValueError(f"{game} has its rules already: leave out {shortened(', '.join(rules), 80)}")
     return game
 
 

@@ -357,7 +357,7 @@ def _open_at_start(opened: Any, tiles: int) -> str | Tiles:
         listed = tuple(sorted(set(integers("open", opened, 1, tiles))))
         opened = next((word for word in OPEN if _tiles_of(word, tiles) == listed), listed)
     if not _tiles_of(opened, tiles):
-        raise ValueError(f"open {opened} leaves none of {tiles} tiles open")
+        raise ValueError(f"open must leave a tile open, but {opened} leaves none of {tiles} tiles open")
     return opened
 
 

@@ -92,7 +92,7 @@ def check_order(game: Game, throw: Roll, roll: Roll) -> None:
     if roll_at(game, throw) != roll:
         raise ValueError(
             f"roll_of of {type(game).__name__} must return the same for every order of the dice and whenever it is "
-            f"called, and does not for {quoted(throw, 40)}"
+            f"called, but does not for {quoted(throw, 40)}"
         )
 
 

@@ -92,7 +92,7 @@ class RegretMeter:
         self._env = env
         self.view = AgentView(env, self.game, trial)
         if self.view.width != len(self.game.observation_high):
-            raise ValueError("the environment shows more than the position of one turn, as those of rounds do")
+            raise ValueError("the environment shows more than one turn: for rounds use stb_gym.rounds.RoundMeter")
 
     def __repr__(self) -> str:
         """Return the game, what it is played for, and the value of perfect play."""

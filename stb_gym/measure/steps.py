@@ -21,7 +21,7 @@ def turn_of(env: Any, kind: type, needed: str, hint: str = "") -> Any:
         ValueError: if its actions are words.
     """
     if isinstance(env.action_space, gym.spaces.Text):
-        raise ValueError("answers that name no action are no steps: the infos of TextEnv have their loss")
+        raise ValueError("TextEnv makes no step if an answer names no action: read the losses in its infos")
     turn = getattr(env.unwrapped, "turn", env.unwrapped)
     if not isinstance(turn, kind):
         raise TypeError(f"{needed} of stb_gym, not {quoted(env)}{hint}")

@@ -139,7 +139,7 @@ class AgentView:
         own = self._of_model[1]
         harmless = CHANGES_OF_TRAINING if masked else (*CHANGES_OF_TRAINING, MASKS)
         if own.change and own.change not in harmless:
-            raise ValueError(f"the agent learns where {own.tried} changes {own.change}: use RecordRegret there")
+            raise ValueError(f"{own.tried} of the agent's environment changes {own.change}: use RecordRegret there")
         kinds = [[type(wrapper) for wrapper in view._wrappers if not is_known(wrapper)] for view in (self, own)]
         if self.memory or (own.memory and kinds[0] == kinds[1]) or own.width != self.width:
             return

@@ -131,7 +131,7 @@ class ScoresSoFarTable:
                 raise ValueError(f"before anybody has played there are no holders of the lead, not {holders}")
             return len(self.lead) - 1
         if after == self.players - 1:
-            raise ValueError(f"the first of {self.players} players, with {after} players after, sees no lead")
+            raise ValueError(f"the first of {self.players} players sees no lead: leave it out, or lower players after")
         check_integer("lead", lead, int(self.scores.min()), int(self.scores.max()))
         check_integer("holders of the lead", holders, 1, self.players - 1 - after)
         if lead not in self.scores:

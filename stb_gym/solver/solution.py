@@ -240,7 +240,7 @@ class Solution:
         afterstate, over = self.tables.find_afterstates(progress, dice), dice == 0
         if (unknown := ~over & (afterstate < 0)).any():
             raise ValueError(
-                f"{self.game} has no afterstate that holds {quoted(progress[unknown][0])} with {dice[unknown][0]} dice"
+                f"{self.game} has no afterstate of progress {quoted(progress[unknown][0])} and {dice[unknown][0]} dice"
             )
         utilities = self.afterstate_utilities[afterstate]
         scores = final_scores(self.game, progress[over].tolist())
@@ -410,9 +410,7 @@ def afterstate_arrays(progress: IntArray, dice: IntArray | int) -> tuple[IntArra
         or dice.dtype.kind not in "iu"
         or dice.shape not in ((), progress.shape)
     ):
-        raise ValueError(
-            f"afterstates must be integers, with as many numbers of dice, or one, not {quoted((progress, dice))}"
-        )
+        raise ValueError(f"progress must be integers, and dice one integer or as many, not {quoted((progress, dice))}")
     return progress.astype(np.int64), np.broadcast_to(dice, progress.shape)
 
 

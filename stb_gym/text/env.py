@@ -68,7 +68,8 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         for layer in layers_of(env):
             if isinstance(layer, RECORDERS) or type(layer).__module__ == MONITOR:
                 raise ValueError(
-                    f"{type(layer).__name__} misses answers that name no action: the infos of TextEnv have their loss"
+                    f"{type(layer).__name__} misses answers that name no action: leave it out, and read the losses in "
+                    "the infos of TextEnv"
                 )
         self.text = TextGame(env, seed=seed, list_moves=list_moves, wording=wording)
         self.observation_space = gym.spaces.Text(20_000, charset=string.printable)

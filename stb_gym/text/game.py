@@ -94,7 +94,7 @@ class TextGame:
         check_choice("wording", wording, [*WORDINGS])
         self.game, self.objective, _ = task_of(what, objective, "end")
         if "<lambda>" in self.objective.name:
-            raise ValueError("questions say what is played for: give an Objective with a name instead of a lambda")
+            raise ValueError("questions name the objective: pass an Objective with a name instead of a lambda")
         self._words = words_of(self.game)
         if seed is not None:
             self._words = replace(self._words, names=drawn_names(self._words, seed))

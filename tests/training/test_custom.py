@@ -268,7 +268,7 @@ def test_a_log_needs_its_library(folders, monkeypatch, capsys):
         (
             train,
             [f"{HERE}:make_nothing", "--settings.rate", "1"],
-            f"{HERE}:make_nothing has no settings, so no 'rate'\n",
+            f"{HERE}:make_nothing has no settings: leave out 'rate'\n",
         ),
         (train, ["ppa"], "unknown algorithm 'ppa': allowed are MODULE:NAME, ppo, "),
         (train, ["my_ppo"], "my_ppo is a module: name the agent in it, such as my_ppo:Agent\n"),
@@ -290,7 +290,7 @@ def test_a_log_needs_its_library(folders, monkeypatch, capsys):
         (
             tune,
             [f"{HERE}:make_nothing", "--out", "out", "--ranges.rate", "[1, 2]"],
-            f"{HERE}:make_nothing has no settings, so no 'rate'\n",
+            f"{HERE}:make_nothing has no settings: leave out 'rate'\n",
         ),
         (
             tune,
