@@ -60,7 +60,7 @@ class CertaintyEquivalence(TabularLearner):
 
     def __init__(self, envs: TurnVectorEnv, settings: CertaintyEquivalenceSettings, seed: int = 0, device: str = "cpu"):
         super().__init__(envs, settings, seed, device)
-        self._counts = np.ones(self._tables.num_states, np.int64)  # of the state's roll at its afterstate
+        self._counts = np.ones(self._tables.num_states, np.int64)  # [S] how often each state was thrown; 1 at first
         self._count(envs.states)
         self._finish_rollout()
 
@@ -72,7 +72,7 @@ class CertaintyEquivalence(TabularLearner):
         actions = np.where(explores < self.settings.exploration, random_actions, greedy)
         _, terminated, truncated, next_observation, _ = self._episodes.step(actions)
         self._count(tables.find_states(next_observation[terminated | truncated]))
-        self._count(self._envs.states)  # where a turn is over, of the first roll of the next one
+        self._count(self._envs.states)  # after an end, the first throw of the next turn
 
     def _count(self, states: IntArray) -> None:
         """Count the rolls at states [K]."""

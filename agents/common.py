@@ -155,7 +155,7 @@ class Learner(Stored, ABC):
 
     @property
     def reached(self) -> int:
-        """How far a training is, in steps: those made, or those asked for if an agent made fewer."""
+        """The progress of a training in steps: those made, or those requested if an agent made fewer."""
         return self.num_steps
 
     @property
@@ -324,7 +324,7 @@ def hash_rows(*columns: Array) -> NDArray[np.uint64]:
     Args:
         columns: [B, ...] arrays whose rows, side by side, are hashed byte by byte, in every process alike.
     """
-    flat = [column.reshape(len(column), math.prod(column.shape[1:])) for column in columns]  # of no rows, too
+    flat = [column.reshape(len(column), math.prod(column.shape[1:])) for column in columns]  # also of no rows
     parts = [
         np.packbits(part, axis=1) if part.dtype == np.bool_ else np.ascontiguousarray(part).view(np.uint8)
         for part in flat

@@ -106,7 +106,7 @@ class CountedVectorEnv(gym.vector.VectorWrapper):
         return self.env.step(actions)
 
     def __getattr__(self, name: str) -> Any:
-        if name == "env":  # of an object that is being copied
+        if name == "env":  # while a copy is made, `env` is not set yet
             raise AttributeError(name)
         return getattr(self.env, name)
 
@@ -244,7 +244,7 @@ class CustomLearner(AgentLearner):
         maker: the function or class.
     """
 
-    settings_class = dict  # of keyword arguments of `maker`
+    settings_class = dict  # keyword arguments of `maker`
     uses_masks = False
     reports_updates = False
     maker: ClassVar[Callable[..., Any]]

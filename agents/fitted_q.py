@@ -100,7 +100,7 @@ class PositionIndex(Stored):
         self._actions = actions
         self.observations = np.zeros((1, *observation.shape), observation.dtype)
         self._masks = np.zeros((1, -(-actions // 8)), np.uint8)  # packed bits
-        self._number: dict[int, int] = {}  # by the hash
+        self._number: dict[int, int] = {}  # from hash to index
 
     def __len__(self) -> int:
         """Return the number of positions, and 1 more for the end."""
@@ -200,7 +200,7 @@ class EmpiricalModel:
         self._pool = self._pool_of_move[move]
 
     def state_dict(self) -> State:
-        """Return all transitions as bytes, the number of times of those that are counted, and the pending ones."""
+        """Return the counted transitions as bytes, their counts, and the transitions that are not counted yet."""
         waiting = np.concatenate([self._transitions[:0], *self._waiting])
         return {
             "transitions": torch.as_tensor(self._transitions.view(np.uint8)),
@@ -268,7 +268,7 @@ class FittedQ(Learner):
         self._positions = PositionIndex(self._episodes.observation[0], actions)
         self._current = self._positions.numbers(self._episodes.observation, self._episodes.mask)
         self._model = EmpiricalModel(actions)
-        self._values = np.zeros(1, np.float32)  # of positions; 0 for OVER
+        self._values = np.zeros(1, np.float32)  # by index of the position; 0 for OVER
         self._scale = float(np.finfo(np.float32).tiny)
 
     def scale_of(self, reward: Float32Array) -> float:

@@ -152,7 +152,7 @@ class PPO(Learner):
     source = "Schulman et al. (2017), Huang and Ontañón (2020)"
     plays_rounds = True
     on_policy = True
-    make_network = staticmethod(plain_perceptron)  # of the actor and the critic; a subclass may make others
+    make_network = staticmethod(plain_perceptron)  # makes actor and critic; a subclass may make others
     WEIGHTS = ("_networks",)
     SAVED = ("num_steps", "_networks", "_optimizer", "_random", "_episodes")
 

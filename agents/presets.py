@@ -27,7 +27,7 @@ from stb_gym.solver import objective_of
 FILE = Path(__file__).with_name("presets.toml")
 STANDARD = "standard"  # the variant that needs no table
 STEPS_OF_VARIANTS = "variants"  # the table of steps
-STEPS_OF_CUSTOM = 200_000  # of a run of an agent of other code
+STEPS_OF_CUSTOM = 200_000  # the budget of an agent of other code
 QUICK = "quick"  # the variant that trades regret for time
 # How settings shrink with a budget below that of the preset: by the ratio of both to this power. The number of rollouts
 # stays. Batches and learning rates follow the square root.

@@ -221,7 +221,7 @@ class StockLearner(ResumingLearner):
             if of_policy:
                 given["policy_kwargs"] = {**(given.get("policy_kwargs") or {}), **of_policy}
             return maker(policy, envs, seed=seed, device=device, **given)
-        except Exception as error:  # of settings that the library does not allow
+        except Exception as error:  # the library does not allow a setting
             raise ValueError(f"{maker.__name__} refuses its settings: {shortened(reason(error))}") from error
 
 

@@ -20,7 +20,7 @@ NUMBERS: dict[Any, Any] = {int: (int, Integral), float: (float, Real)}  # NumPy'
 
 
 def checked(function: F) -> F:
-    """Return a function that raises a TypeError, naming the argument, if its type is not the annotated one.
+    """Wrap a function so that it raises a TypeError, naming the argument, unless each argument has its annotated type.
 
     Annotations that `isinstance` cannot check, such as protocols, are ignored. An array may be anything that NumPy
     turns into an array of numbers. Calls take some microseconds longer.

@@ -58,9 +58,9 @@ def write_aside(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def _temporary_folder(parent: Path) -> Iterator[Path]:
-    """Yield a new folder, which is removed in the end, and has a lock as long as this process lives if possible.
+    """Yield a new folder, and remove it in the end. Where possible it is locked while this process lives.
 
-    Its name says that it has one only once it has: until then other processes cannot tell whether it is abandoned.
+    Its name says so once it is locked: until then other processes cannot tell whether it is abandoned.
     """
     folder = Path(tempfile.mkdtemp(prefix=UNFINISHED, dir=parent))
     lock = None

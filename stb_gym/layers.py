@@ -54,7 +54,7 @@ def has_processes(layer: Any) -> bool:
 
 
 def is_known(layer: Any) -> bool:
-    """Return whether a layer is of a class that leaves the turns as they are; it may show them otherwise."""
+    """Return whether a layer is of a class that leaves the turns as they are; it may change what is observed."""
     return first_known(type(layer)) is type(layer)
 
 
@@ -127,7 +127,7 @@ def _copy(layer: Any, copies: dict[int, Any]) -> None:
     copy = object.__new__(type(layer))
     copies[id(layer)] = copy
     attributes = vars(layer)
-    if "class_attributes" in attributes:  # of stable-baselines3's wrappers: it cannot be copied, and may be shared
+    if "class_attributes" in attributes:  # in stable-baselines3's wrappers; it cannot be copied, and may be shared
         copies[id(attributes["class_attributes"])] = attributes["class_attributes"]
     vars(copy).update(deepcopy(attributes, copies))
     if is_normalising(copy):

@@ -52,7 +52,7 @@ def register_game(
             mean reward of perfect play; by default {"RULES_CLASS-v0": {}}.
 
     Raises:
-        TypeError: if another argument has a wrong type.
+        TypeError: if an argument has a wrong type.
         ValueError: if the rules break the contract of `Game`, or a name is not allowed or taken by another game.
 
     Example:
@@ -73,7 +73,7 @@ def register_game(
             with suppress(ValueError):  # the lowest values may exclude each other
                 smallest = replace(smallest, **{name: known.low})
     check_game(smallest)
-    if not rules.__module__.startswith(f"{__name__.partition('.')[0]}."):  # whose own games are checked by tests
+    if not rules.__module__.startswith(f"{__name__.partition('.')[0]}."):  # tests check the games of the package
         check_game(rules())
     name = rules.name
     taken_by = GAMES.get(name, rules)

@@ -111,6 +111,9 @@ def strategies(what: GameOrEnv) -> dict[str, str]:
     Returns:
         A line on how each strategy plays, by name.
 
+    Raises:
+        TypeError: if `what` is neither a game nor an environment of one.
+
     Example:
         >>> import stb_gym
         >>> list(stb_gym.strategies(stb_gym.Threes()))[:3]
@@ -128,7 +131,7 @@ def strategy(what: GameOrEnv, name: str) -> Playable:
         name: one of `strategies(what)`.
 
     Returns:
-        An array; for boxes too large for tables a `AfterstateScorePolicy` or `UniformRandom`.
+        An array; for boxes too large for tables an `AfterstateScorePolicy` or `UniformRandom`.
 
     Raises:
         ValueError: if this game has no such strategy.

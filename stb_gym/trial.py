@@ -18,14 +18,14 @@ from stb_gym.layers import all_layers, copy_of, first_known, has_processes, is_k
 from stb_gym.messages import reason
 
 TURNS = 200
-SECONDS = 1.0  # of processor time, after which no further step is made: a busy machine makes as many steps
+SECONDS = 1.0  # processor time after which no further step is made: a busy machine makes as many steps
 ILLEGAL = "what illegal actions do"
 MASKS = "the action masks"
-ILLEGAL_SHARE = 0.05  # of the actions, where they end turns
+ILLEGAL_SHARE = 0.05  # share of illegal actions, where they end turns
 
 
 class Shown(NamedTuple):
-    """What B turns showed after a step.
+    """The observations and masks of B turns after a step.
 
     Attributes:
         plain: [B, O] observations without wrappers.
@@ -42,7 +42,7 @@ class Shown(NamedTuple):
 
 @dataclass
 class Trial:
-    """What some turns showed.
+    """What was found by trying out wrappers for some turns.
 
     Attributes:
         name: the name of the outermost wrapper that was tried.
@@ -219,7 +219,7 @@ class _Play:
             observation, rewards, over, infos = env.step(actions)
             none = np.zeros(self.masks.shape[1])
             masks = np.array([info.get("action_mask", none) for info in infos])
-            has_mask = np.array(["action_mask" in info for info in infos]) & ~over  # else of the turn that is over
+            has_mask = np.array(["action_mask" in info for info in infos]) & ~over  # after an end, that of the old turn
             return observation, rewards, over, {"action_mask": masks, "_action_mask": has_mask}
         given = int(actions[0]) if self.is_single else actions
         observation, rewards, terminated, truncated, info = env.step(given)

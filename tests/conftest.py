@@ -60,7 +60,7 @@ def pytest_ignore_collect(collection_path, config):
 
 
 def pytest_configure(config):
-    """Neither report nor delete the snapshots of tests that markers leave out; try wrappers out briefly by day."""
+    """Neither report nor delete the snapshots of tests that markers leave out; try wrappers briefly, unless nightly."""
     if config.option.markexpr != "nightly":
         trial.TURNS = 80
     config.option.disable_unused_snapshots |= config.option.markexpr != "not nightly"

@@ -24,7 +24,7 @@ class MostThrees(Threes):
 
 @dataclass(frozen=True)
 class Mirrored(reference.Threes):
-    """Its twin, which counts the points missing to the most and in which the fewest are best."""
+    """The twin of `MostThrees`: it counts the points missing from the maximum, and the fewest are best."""
 
     def final_score(self, position):
         return self.dice * self.faces - position[0]
@@ -89,7 +89,7 @@ def around_four(points):
 
 
 def halves(points):
-    """Return utilities that fall by half, but not below what floats tell apart beside 1."""
+    """Return utilities that halve with each point; after 30 points they stay, so that sums with 1 keep their digits."""
     return 0.5 ** np.minimum(points, 30).astype(float)
 
 

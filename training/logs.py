@@ -49,7 +49,7 @@ def logging_to(
         A function that logs a row of the curve. Numbers of a measurement are named as those of
         `stb_gym.sb3.RegretCallback`, such as exact/regret, and losses as train/loss.
     """
-    ids = folder / f"{name}.json"  # of the run in the log
+    ids = folder / f"{name}.json"  # the ids of the run in the log
     known = None
     if done is not None and ids.exists():
         with reading(ids) as path:

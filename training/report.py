@@ -20,7 +20,7 @@ from stb_gym.solver import Evaluation
 from training.results import TrainingTask, by_agent, curve_over_seeds
 
 HERE = Path(__file__).parent
-MISTAKES = 5  # that are listed
+MISTAKES = 5  # mistakes that are listed
 ZERO = 5e-6  # smaller numbers are printed as 0
 BASELINES = ("random", "greedy-step", "fewest-then-biggest", "threes-only")  # drawn as lines, where a task has them
 
@@ -38,7 +38,7 @@ def write_page(path: Path, tasks: Mapping[str, Mapping[str, Any]]) -> None:
         for agent in task["agents"]:
             agent["dashes"], agent["colour"] = looks[agent["name"]]
     page, style, script = ((HERE / f"curves.{kind}").read_text(encoding="utf-8") for kind in ("html", "css", "js"))
-    data = json.dumps(tasks).replace("<", "\\u003c")  # which could end the script
+    data = json.dumps(tasks).replace("<", "\\u003c")  # "</script>" would end the script
     for hole, text in {"style": style, "data": data, "script": script}.items():
         page = page.replace(f"<!-- {hole} -->", text, 1)
     write_text(path, page)

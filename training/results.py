@@ -181,7 +181,7 @@ def by_task(measurements: pd.DataFrame) -> dict[str, tuple[TrainingTask, pd.Data
     tasks: dict[str, tuple[TrainingTask, pd.DataFrame]] = {}
     for (env, arguments, opponents, players), frame in measurements.groupby(TASK, sort=False):
         task = TrainingTask(env, from_json(arguments), opponents, players)
-        same, others = tasks.get(task.name, (task, None))  # whose arguments are written in another way
+        same, others = tasks.get(task.name, (task, None))  # the same task, written otherwise
         tasks[task.name] = (same, pd.concat([others, frame]))
     return tasks
 

@@ -38,7 +38,7 @@ from stb_gym.solver import Policy
 from training.logs import logging_to
 from training.measurement import ILLEGAL, measure
 
-FORMAT = 2  # of a folder; the first versions wrote no number
+FORMAT = 2  # version of the folder; the first versions wrote no number
 FILES = ("config.json", "curve.csv", "weights.pt", "policy.npz", "policies.npz", "result.json", "checkpoint.pt")
 IN_CURVE = {  # columns of what was learned for single turns, and their values where a measurement has none
     "regret": math.nan, "value": math.nan, "agreement": math.nan, "agreement_by_visits": math.nan,
@@ -86,7 +86,7 @@ class Run:
             return curve
 
     def result(self) -> dict[str, Any]:
-        """Return how good the last measurement is, whether the run is `finished`, and whether it ever `updated`."""
+        """Return the numbers of the last measurement, whether the run is `finished`, and whether it ever `updated`."""
         with reading(self.folder / "result.json") as path:
             result = read_json(path)
             if "finished" not in result:
@@ -223,7 +223,7 @@ def _is_finished(config: Config, folder: Path) -> bool:
     if not (folder / "result.json").exists():
         return False
     if run.result()["finished"]:
-        (folder / "checkpoint.pt").unlink(missing_ok=True)  # of a process that was killed at the end
+        (folder / "checkpoint.pt").unlink(missing_ok=True)  # left by a process that was killed at the end
         return True
     return False
 

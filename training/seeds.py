@@ -1,4 +1,4 @@
-"""Give the median over seeds an interval that keeps its word, whatever the distribution of the results.
+"""Give the median over seeds an interval with a known coverage, whatever the distribution of the results.
 
 The ends are results themselves, the k-th from below and from above. Each result is below the median of the distribution
 with probability 1/2, so the number of those below it is binomial, and the probability that the ends contain the median

@@ -23,7 +23,7 @@ from training.results import read_numbers, save_results
 from training.run import train
 
 LOCK_SECONDS = 60.0  # until the process of a lost machine has ended
-MOST_KILLS = 9  # of a run on a cluster, after which it is not tried again
+MOST_KILLS = 9  # a run on a cluster that was killed so often is not tried again
 GLANCE_SECONDS = 1.0  # between two looks at the progress of runs
 Call = tuple[Any, ...]  # the arguments of a call
 
@@ -190,7 +190,7 @@ def in_parallel(
 def _attempt(function: Callable[..., Any], call: Call) -> tuple[Call, Any, str]:
     try:
         return call, function(*call), ""
-    except Exception as error:  # of any kind: the other calls continue
+    except Exception as error:  # of any kind, so that the other calls continue
         return call, None, fault_of(error)
 
 
@@ -204,13 +204,13 @@ def _on_ray(
             host, _, port = address.rpartition(":")
             socket.create_connection((host, int(port)), timeout=10).close()
         ray.init(address, log_to_driver=False, logging_level=logging.ERROR)
-        signal.signal(signal.SIGTERM, signal.default_int_handler)  # which Ray replaced
+        signal.signal(signal.SIGTERM, signal.default_int_handler)  # Ray replaced it
     except (OSError, ValueError) as error:
         raise ValueError(f"there is no Ray cluster at {address}: {reason(error)}") from None
     try:
         on_cpu = int(device == "cpu")
         remote: Any = ray.remote(max_retries=0, num_cpus=on_cpu, num_gpus=1 - on_cpu)(_attempt)
-        queue = deque((call, 0) for call in calls)  # with how often its process was killed
+        queue = deque((call, 0) for call in calls)  # (call, how often its process was killed)
         waiting: dict[Any, tuple[Call, int]] = {}
         while queue or waiting:
             slots = ray.cluster_resources().get("CPU" if on_cpu else "GPU", 1)

@@ -14,7 +14,7 @@ from stb_gym.measure.sb3_models import ModelNetwork, takes_masks
 
 
 def make_model(algorithm: Any, task: UpdateTask) -> Any:
-    """Return a model of a class of stable-baselines3 or sb3-contrib, with those settings of the task that it has."""
+    """Make a model of stable-baselines3 or sb3-contrib, with those settings of the task that its class takes."""
     # The optimiser is made with the rate at the beginning. In the middle, where it is updated, the rate is right.
     settings: dict[str, Any] = {
         "learning_rate": lambda remaining: 2 * remaining * task.learning_rate,
@@ -109,7 +109,7 @@ class OffPolicy:
 
 
 def stable_baselines3(algorithm: Any) -> tuple[Callable[[UpdateTask], Any], bool, bool]:
-    """Return what makes a learner of a class, whether it uses masks, and whether it has minibatches.
+    """Return a function that makes a learner of a class, whether it uses masks, and whether it has minibatches.
 
     Raises:
         TypeError: if the class is none of PPO, A2C, DQN and MaskablePPO.

@@ -72,11 +72,11 @@ class Batch(Arrays):
 
     @property
     def done(self) -> Any:
-        """True where the turn ends or is cut."""
+        """True where the turn is terminated or truncated."""
         return self.terminated | self.truncated
 
     def column(self, number: int) -> "Batch":
-        """Return one stream of the batch, as arrays [T] with a number as the last value."""
+        """Return one stream of the batch: arrays [T], and a scalar `last_value`."""
         of_streams = replace(self, support=None)
         column = of_streams.map(lambda array: array[number] if array.ndim == 1 else array[:, number])
         return replace(column, support=self.support)

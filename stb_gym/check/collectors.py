@@ -341,7 +341,7 @@ def _stored(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
 
 
 def _all_stored(truth: dict[str, Array], rows: Rows) -> Judged:
-    """Check that no step is missing between the first and the last one that are stored of each environment.
+    """Check that no step is missing between the first and the last stored step of each environment.
 
     Samples may lack steps: among them a step that terminates an episode must occur, if these are frequent.
     """
@@ -364,7 +364,7 @@ def _all_stored(truth: dict[str, Array], rows: Rows) -> Judged:
 
 
 def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
-    """Compare each field, and find the fault that predicts best what it holds."""
+    """Compare each field with the record, and find the fault that best predicts its entries."""
     step = rows.taken
     if not len(step):
         return
@@ -377,7 +377,7 @@ def _compared(truth: dict[str, Array], rows: Rows) -> Iterator[Judged]:
     is_last = truth["terminated"][step]
     is_cut = truth["is_cut"][step]
     truncated = rows.fields.get("truncated", np.zeros(len(rows.step), np.bool_))[rows.chosen]
-    unused = {  # where no learner needs a field; after the row of an autoreset, that one may be marked as the start
+    unused = {  # True where no learner needs a field; the row after an autoreset may be marked as the start
         "next_observation": is_last,
         "next_action_mask": is_last,
         "truncated": np.where(truncated, is_cut, is_last),  # True may mean that the collector stops
@@ -447,10 +447,10 @@ def _drawn(truth: dict[str, Array]) -> Iterator[Judged]:
 
 
 def _preference(chances: Array, action: Array, cells: Array) -> float:
-    """Return the log-likelihood of actions under a policy that learns from those before, minus that by `chances`.
+    """Return the log-likelihood of actions under a policy fitted to the actions before, minus that under `chances`.
 
-    That policy multiplies the probability of each action by how often its cell was played so far, divided by how often
-    it should have been.
+    The fitted policy multiplies the probability of each action by how often its cell was played so far, divided by the
+    number of plays that `chances` predict.
 
     Args:
         chances: [N, A] the probabilities of actions.
@@ -508,7 +508,7 @@ def read_rows(answer: Any, truth: dict[str, Array], num_envs: int, shuffled: boo
             fields[name] = entries != 0 if name in BOOLEANS else entries
 
     def agreeing(step: Array) -> int:
-        """Return how many entries are those of these steps."""
+        """Return how many stored entries agree with the record of these steps."""
         names = fields.keys() & truth.keys()
         return sum(int(equal(fields[name], truth[name][step])[step >= 0].sum()) for name in names)
 

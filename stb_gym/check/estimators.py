@@ -46,14 +46,14 @@ def by_group(turns: Turns, values: FloatArray, others: bool = False, deviation: 
 
 
 def own_rewards(turns: Turns) -> FloatArray:
-    """Return [N, T] the sum of the rewards of each turn minus the mean of each, over the turns that have such a move.
+    """Return [N, 1] the sum of the rewards of each turn, each minus its mean over the group's turns with such a move.
 
     A turn with more moves subtracts more means, so that the baseline depends on the actions (issue 7244 of verl, 2026).
     """
     return by_group(turns, turns.reward).sum(axis=1, keepdims=True)
 
 
-ADVANTAGES: tuple[tuple[str, Estimator], ...] = (  # with what is wrong with it; "" for the right ones
+ADVANTAGES: tuple[tuple[str, Estimator], ...] = (  # (fault, estimator); "" for the right ones
     ("", total),
     ("", lambda turns: (total(turns) - total(turns).mean()) * len(turns.reward) / (len(turns.reward) - 1)),
     ("", lambda turns: by_group(turns, total(turns), others=True)),

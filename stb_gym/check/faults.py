@@ -94,7 +94,7 @@ def wrong_advantages(batch: Batch, kind: str) -> dict[str, FloatArray]:
     truncated = batch.truncated
     bootstrap = bootstrapped(batch)
     following = goes_on(batch)
-    first_of_next = next_row(value, batch.last_value)  # of a new turn where a turn ended or was cut
+    first_of_next = next_row(value, batch.last_value)  # where a turn ended or was cut: the value of a new turn
     length, width = reward.shape
     is_last = np.arange(length)[:, None] == length - 1
     is_cut = is_last & following
@@ -162,7 +162,7 @@ def wrong_advantages(batch: Batch, kind: str) -> dict[str, FloatArray]:
         found["the discount and lambda are exchanged"] = of(discount=batch.lam, lam=batch.discount)
     if kind == "n-step":
         rewards = of(0 * reward)
-        size = of(0 * reward, reward=np.ones_like(reward), value=0.0, discount=1.0)  # of each window
+        size = of(0 * reward, reward=np.ones_like(reward), value=0.0, discount=1.0)  # steps in each window
         found |= {
             "windows are one step too short": of(num_steps=batch.num_steps - 1),
             "windows are one step too long": of(num_steps=batch.num_steps + 1),
@@ -198,7 +198,7 @@ def wrong_returns(batch: Batch) -> dict[str, FloatArray]:
 
 
 def value_of_best(batch: Batch, select: str = "next_q", evaluate: str = "next_q", masked: bool = True) -> FloatArray:
-    """Return the value of each next state: that of the action which one table of values selects, by another."""
+    """Return the value of each next state: one table of values selects the action, another one evaluates it."""
     scores = np.where(batch.next_mask | (not masked), getattr(batch, select), -np.inf)
     return np.asarray(np.take_along_axis(getattr(batch, evaluate), scores.argmax(axis=-1)[..., None], axis=-1)[..., 0])
 

@@ -225,7 +225,7 @@ def q_targets(
 def _cut(
     discounts: Iterable[float], layout: str, truncation: bool, in_streams: bool = True
 ) -> Iterator[tuple[str, Steps]]:
-    """Yield the steps of all situations, and what is special about them in words."""
+    """Yield the steps of each situation, and what is special about it in words."""
     check_choice("layout", layout, LAYOUTS)
     for discount in discounts:
         check_number("each discount", discount, 0.01, 1)

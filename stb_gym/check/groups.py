@@ -18,11 +18,11 @@ from stb_gym.check.batches import Arrays, ask
 from stb_gym.check.results import Case, CheckResult, combined
 from stb_gym.checks import check_integer
 
-RETURNS = np.array([0.25, -1.0, 2.0])  # of the three answers; the mean of equal ones is exact in binary
+RETURNS = np.array([0.25, -1.0, 2.0])  # returns of the three answers; the mean of equal ones is exact in binary
 POLICY = np.array([0.2, 0.5, 0.3])  # their probabilities
 SHIFTS = 4  # greatest number that is added to the returns of a group
-TOLERANCE = 1e-5  # of the greatest advantage
-SCALED = 5e-3  # the same of standardised returns: a number such as 1e-4 may be added to the standard deviation
+TOLERANCE = 1e-5  # share of the greatest advantage
+SCALED = 5e-3  # the same for standardised returns: code may add a number such as 1e-4 to the standard deviation
 REMEDY = "compute the advantages of one group by hand, from its own returns alone"
 
 
@@ -45,11 +45,11 @@ class Groups(Arrays):
 def group_advantages(function: Callable[[Groups], Any], *, group_size: int = 4, scaled: bool = False) -> CheckResult:
     """Check the advantages of groups of answers, such as those of RLOO and GRPO.
 
-    All groups of a question with three answers are listed once. Weighted by their probabilities, the gradient of the
-    policy that the advantages give must point along the exact one (Ahmadian et al., "Back to basics: revisiting
-    REINFORCE style optimization for learning from human feedback in LLMs", 2024); its length may differ. Answers of a
-    group that change places must exchange their advantages. A number that is added to all returns of a group must not
-    change any advantage.
+    All groups of a question with three answers are listed once, with their probabilities. The policy gradient that the
+    advantages give on average must point along the exact one (Ahmadian et al., "Back to basics: revisiting REINFORCE
+    style optimization for learning from human feedback in LLMs", 2024); its length may differ. If two answers of a
+    group change places, so must their advantages. A number that is added to all returns of a group must not change any
+    advantage.
 
     Args:
         function: takes `Groups` and returns advantages [N].

@@ -33,7 +33,7 @@ ATTEMPTS = 3  # trainings with different seeds, of which one must pass
 NUM_ENVS = 4  # of a vector environment
 SWEEPS = 100  # of value iteration; no episode of a task without a limit is longer
 END = ""
-COPIES = 100  # of a state that the agent is asked about alone
+COPIES = 100  # rows of a batch in which all states are the same
 WORST = "the worst play"
 CHANGES = "its answer for a state changes with the other states that it is asked about"
 
@@ -410,7 +410,7 @@ def agent(
             continue
         for attempt in range(ATTEMPTS):
             case = _climb(rung, make_agent, steps, seed + attempt, vectorize)
-            if case.passed or case.where == CHANGES:  # which another seed does not change
+            if case.passed or case.where == CHANGES:  # another seed would not help
                 break
         cases.append(case)
         if not case.passed:

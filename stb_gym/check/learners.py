@@ -85,7 +85,7 @@ class Transitions:
 
 
 class Learner(Protocol):
-    """A learner as `update` takes it: a library behind some methods.
+    """What `update` needs from a learner: an adapter that puts these methods around a library.
 
     A learner of a policy also has `logits(observation)`, the scores [B, A] before any mask, and, if it has a critic,
     `values(observation)` [B]. A learner of action values has `q_values(observation)` [B, A] instead. If it has a target

@@ -62,7 +62,7 @@ def explanations(
     slopes: Callable[[Loss], FloatArray],
     tolerance: float,
 ) -> list[str]:
-    """Return the names of the faults that explain an array: it is a sum of the parts that these change, and of others.
+    """Return the faults that explain an array: it is a sum of the right parts, some of them replaced by the fault.
 
     Args:
         found: what the code under test made.
@@ -221,7 +221,7 @@ def entropy_loss(inputs: FloatArray, batch: LossBatch) -> Any:
 
 
 def entropy_of_taken(ratio: FloatArray, batch: LossBatch) -> Any:
-    """Return the part of the entropy that the action taken has, as an objective."""
+    """Return the term of the action taken in the entropy, as an objective."""
     return -(ratio * np.exp(batch.old_log_prob)) * (np.log(ratio) + batch.old_log_prob)
 
 
@@ -305,7 +305,7 @@ def losses_of_action_values(kind: str, stream: Batch, q: FloatArray, action: Any
         return lambda inputs, batch: td_loss(inputs, replace(batch, returns=answer))
 
     def on_targets(count: Any, total: FloatArray) -> Loss:
-        """Return the loss in which each value is regressed on so many targets with a total."""
+        """Return a loss that regresses each value on `count` targets, whose sum is `total`."""
         columns = slice(q.shape[1])
         return lambda inputs, batch: (count * inputs[:, columns] ** 2 / 2 - total * inputs[:, columns]).sum(axis=1)
 

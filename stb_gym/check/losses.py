@@ -23,12 +23,12 @@ from stb_gym.check.trajectories import Steps, random_process, turns
 from stb_gym.checks import check_choice, check_number
 
 RATIOS = (0.5, 0.798, 0.802, 0.95, 1.05, 1.198, 1.202, 1.5, 2.99, 3.01, 5.0)  # near both clips of a LossBatch, and far
-UNIT = 0.01  # of rewards: even wrong targets are less than 1 away from values, where Huber losses are squares
-TOLERANCE = 1e-5  # of the greatest derivative: more than the rounding of single precision
-SAME_LENGTH = 5e-3  # of the length of a gradient: more than the choice of a standard deviation changes
-NAMED = 1e-3  # of the greatest derivative: the greatest difference from a known fault
-NEARLY = 0.01  # the same of a loss that is nearly right
-FEW = 0.1  # of the steps: more do not begin parts of a batch
+UNIT = 0.01  # scale of rewards: even wrong targets are within 1 of the values, where Huber losses are squares
+TOLERANCE = 1e-5  # share of the greatest derivative: more than the rounding of single precision
+SAME_LENGTH = 5e-3  # share of the length of a gradient: more than the choice of a standard deviation changes
+NAMED = 1e-3  # share of the greatest derivative: a known fault is named if the difference from it is less
+NEARLY = 0.01  # the same for a loss that is nearly right
+FEW = 0.1  # share of the steps: more do not begin parts of a batch
 HIDDEN = -1e4  # a logit of an illegal action that is masked before the loss
 REMEDY = "compare the derivatives of the step above with those of your loss, one factor at a time"
 

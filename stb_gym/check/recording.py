@@ -175,7 +175,7 @@ def truth_of(calls: list[Call], policy: Callable[..., Any] | None) -> dict[str, 
                     "policy(observation [K, O], action_mask [K, A]) must return probabilities [K, A] that sum to "
                     f"1 in each row, not {quoted(chances)}"
                 )
-            truth.setdefault("chances", chances)  # those of the policy as it plays, with the mask
+            truth.setdefault("chances", chances)  # of the policy as it plays, after the mask
             with np.errstate(divide="ignore"):
                 truth[name] = np.log(chances[numbers, truth["action"]])
     return truth

@@ -154,7 +154,7 @@ class Steps:
         return Batch(self.reward, self.terminated, self.truncated, self.process.discount, **entries)
 
     def mean(self, answers: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Return the mean answer for each number of steps left and each pair, and the probability of both.
+        """Return the mean answer by number of steps left and pair, and the probability of each combination.
 
         Args:
             answers: [T, B] what an estimator returned.

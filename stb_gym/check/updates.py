@@ -29,10 +29,10 @@ from stb_gym.messages import quoted, shortened
 SPREAD = 0.5  # standard deviation of the numbers in observations
 REWARD = 0.1  # standard deviation of rewards: small, so that the Huber loss of action values is half a square
 NOISE = 0.03  # standard deviation of what is added to the parameters of a target network
-TRIES = 1000  # of noise in the networks of action values
+TRIES = 1000  # draws of noise for the networks of action values
 DIFFERS = 2e-3  # how much the next values of different rules must differ on average; a tenth of it would be seen
 FIT = 1e-2  # how close log-probabilities of the learner must come to those of the policy of the data
-ROUNDING = 1e-7  # of parameters in single precision
+ROUNDING = 1e-7  # relative, of parameters in single precision
 EXACT, NEARLY = 1e-3, 0.1  # tolerances of one step, which is linear in the learning rate, and of several
 CLOSE = 0.99  # cosine with the exact step, above which a loss is hardly wrong
 COPY = 1e-6  # tolerance of the parameters of a target network
@@ -44,7 +44,7 @@ Wrong = tuple[str, tuple[Any, ...]]  # what is wrong, and the arguments that a l
 
 @dataclass(frozen=True, repr=False)
 class MoreActions(ShutTheBox):
-    """Shut the Box in which illegal actions are allowed and end the turn; with masks only every second one is."""
+    """Shut the Box in which illegal actions are allowed and end the turn; with masks, only those of odd index."""
 
     name = "more-actions"
     masked: bool = True
@@ -75,11 +75,11 @@ def exact_data(masked: bool) -> Data:
     """Return all turns under a policy of simple fractions, each as often as it is likely, in random order."""
     draws = np.random.default_rng(0)
     game = MoreActions(tiles=3, dice=1, faces=4 if masked else 3, masked=masked)
-    number = 4608 if masked else 3375  # of turns: the least common denominator of their probabilities
+    number = 4608 if masked else 3375  # number of turns: the least common denominator of their probabilities
     process = random_process(game, UpdateTask.discount, seed=0)
     tables = process.tables
     weight = np.ones(len(process.policy))
-    weight[tables.pair_start[tables.decisions]] = 2.0  # of the first action of each state
+    weight[tables.pair_start[tables.decisions]] = 2.0  # the first action of each state
     process = replace(
         process,
         policy=weight / tables.at_pairs(tables.sum_at_states(weight)),
@@ -208,7 +208,7 @@ def _check_target_network(learner: Any, tau: float) -> Judged:
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What an update must follow.
+    """The exact answer that an update is compared with.
 
     Attributes:
         transitions: what the learner gets.

@@ -54,7 +54,8 @@ def check(
         no_truncation: Your code knows no time limits.
     """
     check_choice("check", what, CHECKS)
-    function = getattr(import_module("stb_gym.check"), what.replace("-", "_"))  # which other commands need not import
+    # Imported here, because no other command needs it.
+    function = getattr(import_module("stb_gym.check"), what.replace("-", "_"))
     given = {
         "kind": kind,
         "layout": layout,
@@ -74,7 +75,7 @@ def check(
         raise ValueError(f"the check of {what} has no --{flag}")
     try:
         result = function(imported(code, f"check {what}"), **options)
-    except TypeError as error:  # of code that takes or returns something else
+    except TypeError as error:  # the code takes or returns something else
         raise ValueError(str(error)) from error
     failed = [case for case in result.cases if not case.passed]
     run = [case for case in result.cases if not case.skipped]

@@ -63,14 +63,14 @@ def play(
     Args:
         game: the rules.
         objective: What a turn alone is played for: score, shut (the perfect score) or at-most:T.
-        coach: Say after every choice what it cost.
+        coach: Print the loss of every choice.
         against: Play a round against these, separated by commas: strategies, bundled policies or saved policies (.npz).
         seat: Your seat in the round, from 1.
         seed: Seed of the dice.
         rules: the rules of the round.
 
     Raises:
-        ValueError: if an option is for the other kind of game, or the seed is negative.
+        ValueError: if an option of rounds is given for a turn alone, or the other way round, or the seed is negative.
     """
     if seed is not None:
         check_integer("seed", seed, 0, LARGEST_SEED)

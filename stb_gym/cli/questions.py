@@ -157,7 +157,7 @@ def _read_answers(path: Path, envs: list[TextEnv]) -> dict[str, list[str]]:
 def _answer(line: str, texts: Sequence[TextGame]) -> tuple[str, str | None]:
     """Return the id and the answer of a line; raise a ValueError that says what is wrong."""
     try:
-        entry = from_json(line.removeprefix("\ufeff"))  # where files were joined
+        entry = from_json(line.removeprefix("\ufeff"))  # a byte-order mark stays where files were joined
     except json.JSONDecodeError as error:
         raise ValueError(f"it is not JSON from column {error.colno} on") from None
     match entry:

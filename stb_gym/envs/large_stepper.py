@@ -175,7 +175,7 @@ class LargeStepper(Stepper):
         return self._legal_in_row(self._row(board, case), np.int32(board))
 
     def _legal_in_row(self, row: int, boards: Any) -> tuple[slice, BoolArray]:
-        """Return the K actions of a row of `_moves`, a slice, and [K, P] whether each is legal at boards [P] int32."""
+        """Return the slice of K actions of a row of `_moves`, and [K, P] whether each is legal at boards [P] int32."""
         actions, taken = self._moves[row]
         legal = boards & taken == taken
         if len(self._box.game.throws) > 1:  # the number of dice that an action chooses may not be allowed

@@ -37,7 +37,7 @@ class Environment(NamedTuple):
     arguments: Mapping[str, Any]
 
 
-ENVIRONMENTS: dict[str, Environment] = {}  # of turns, without the masked twins
+ENVIRONMENTS: dict[str, Environment] = {}  # by id; without rounds and without masked twins
 
 
 def register_environments(entry: Entry) -> None:

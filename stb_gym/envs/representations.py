@@ -233,7 +233,7 @@ class VectorRepresentObservation(VectorAttributes, gym.vector.VectorObservationW
 
     @checked
     def __init__(self, env: gym.vector.VectorEnv[Any, Any, Any], representation: str):
-        gym.vector.VectorWrapper.__init__(self, env)  # that of the class between refuses SAME_STEP
+        gym.vector.VectorWrapper.__init__(self, env)  # `VectorObservationWrapper` would refuse SAME_STEP
         self._represent = representation_for(env, representation)
         self.single_observation_space = self._represent.space
         self.observation_space = batch_space(self.single_observation_space, env.num_envs)

@@ -221,12 +221,13 @@ class TableStepper(Stepper):
         self._choices = np.append(tables.choices, 0)
         self._is_over = self._choices == 0
         self._score_index = np.append(tables.score_index[tables.state_origin], len(tables.scores) - 1)
-        self._pair_start = np.append(np.where(tables.choices, tables.pair_start[:-1], -1), -1)  # of the last action, 0
+        # Without a legal action, -1: the last entry of `_pair_action`, 0.
+        self._pair_start = np.append(np.where(tables.choices, tables.pair_start[:-1], -1), -1)
         self._pair_action = np.append(tables.pair_action, 0)
         self._origin = np.append(tables.state_origin, tables.num_afterstates)
-        self._progress = np.append(tables.progress, tables.progress[tables.score_index.argmax()])  # of a worst score
+        self._progress = np.append(tables.progress, tables.progress[tables.score_index.argmax()])  # the worst score
         self._dice = np.append(tables.dice, 0)
-        common = np.minimum.reduceat(self.observation[:-1], tables.state_start[:-1])  # to all rolls of an afterstate
+        common = np.minimum.reduceat(self.observation[:-1], tables.state_start[:-1])  # to all rolls
         self._afterstate_observation = np.column_stack((common, tables.dice.astype(common.dtype)))
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -110,9 +110,9 @@ class TurnVectorEnv(GameEnv, gym.vector.VectorEnv[NDArray[Any], IntArray, NDArra
         self._final_scores_at = self.stepper.at_ends(self.stepper.scores, int(self.stepper.scores[-1]))
         self._states: IntArray = np.full(num_envs, self.stepper.illegal_state)
         self._throws: IntArray = np.zeros(num_envs, np.int64)
-        self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if they are limited
+        self._steps: IntArray = np.zeros(num_envs, np.int64)  # of each turn so far, if there is a limit
         self._over = np.ones(num_envs, np.bool_)
-        self._moved = np.zeros(num_envs, np.bool_)  # whether the last step was a move of the turn; for pictures
+        self._moved = np.zeros(num_envs, np.bool_)  # whether the last step was a move of the turn; pictures need it
 
     def reset(
         self, *, seed: int | Sequence[int] | None = None, options: dict[str, Any] | None = None

@@ -29,7 +29,7 @@ PLAYERS = 4  # in the largest round
 TIE_RULES = ("split", "all-win")  # the first is the default
 PROMISE = "Play against perfect play, and see the value of every move, exactly."
 OPTIMUM = "optimal"  # the name of perfect play, which the page computes
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # of Okabe and Ito
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")  # the palette of Okabe and Ito
 DASHES = ((), (6.0, 2.0), (2.0, 1.5))  # lengths of dashes and gaps, in line widths
 
 

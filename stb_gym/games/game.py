@@ -60,7 +60,7 @@ class Game(ABC):
     }
     dice: int
     faces: int
-    actions: Any  # of any type, so that type checkers accept attributes and properties
+    actions: Any  # not a tuple, so that type checkers accept attributes and properties
     observation_high: Any
 
     def __post_init__(self) -> None:

@@ -15,7 +15,7 @@ from stb_gym.arrays import BoolArray, IntArray, cached_arrays, freeze
 from stb_gym.checks import listed
 from stb_gym.games import Game, ShutTheBox, cached_by_rules, rolls
 
-LOW_BITS = 12  # of a board, looked up in the first table of `board_sums`
+LOW_BITS = 12  # the bits of a board that the first table of `board_sums` looks up
 
 # What a subclass of Shut the Box may change without other rules: names and words.
 WORDS = {
@@ -103,7 +103,7 @@ class Box:
     @cached_property
     def final_scores(self) -> Callable[[Any], IntArray]:
         """A function that returns the points of turns that end at boards of any shape."""
-        if self.game.score == "digits":  # of at most 14 tiles
+        if self.game.score == "digits":  # a box with at most 14 tiles
             return np.vectorize(self.game.final_score, [np.int64])
         return board_sums(np.array([self.game.final_score(1 << bit) for bit in range(self.game.tiles)]))
 

@@ -85,7 +85,7 @@ class GreedyFlow:
         rank[by_rank] = np.arange(len(by_rank), dtype=np.int32)
         top = np.maximum.reduce(rank.reshape(scores.shape), where=grid.allowed, initial=-1)
         self._tops = RowMoves(grid, top, np.maximum, -1)
-        self._places = np.append(by_rank, np.int32(by_rank.size))  # where there is no move: nowhere
+        self._places = np.append(by_rank, np.int32(by_rank.size))  # the last entry: no move
         self._all_visits = np.zeros(by_rank.size + 1)
         self.visits = self._all_visits[:-1].reshape(scores.shape)
 

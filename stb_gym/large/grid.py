@@ -135,7 +135,7 @@ class RowMoves:
         return self._by_roll
 
     def spread(self, row: int, by_roll: NDArray[Any]) -> None:
-        """Add values by roll [R, columns] to the values of all boards that the moves of a row lead to."""
+        """Add [R, columns] values by roll to each board that a move of the row leads to after that roll."""
         self._by_roll[:] = by_roll
         for before, after in self._open(row):
             after += before

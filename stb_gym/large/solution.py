@@ -43,7 +43,7 @@ from stb_gym.solver import (
 )
 from stb_gym.tracking import tracked
 
-MANY_ROWS = 2**10  # of boards, which take longer than two seconds
+MANY_ROWS = 2**10  # rows of boards that take longer than two seconds
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -262,6 +262,9 @@ def solve_large(game: Game, objective: Goal = "score", *, worst: bool = False) -
         game: rules of Shut the Box.
         objective: what is maximised, see `stb_gym.solve`.
         worst: minimise instead: the worst play.
+
+    Returns:
+        The value of the turn and of every board; `evaluate` measures policies.
 
     Raises:
         ValueError: if there is no such objective, or the game is not Shut the Box.

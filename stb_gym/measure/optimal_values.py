@@ -83,7 +83,7 @@ def optimal_values(env: TurnEnv | TurnVectorEnv) -> OptimalValues:
 
 
 def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
-    """Return a function that returns the optimal values of an environment, and the row that counts now, or [B] rows.
+    """Return a function that returns the optimal values of an environment, and their current row, or [B] rows.
 
     An environment of rounds has its own method `optimal_values`; the values change with the opponents.
     """
@@ -96,5 +96,5 @@ def values_of(env: Any) -> Callable[[], tuple[OptimalValues, Any]]:
 
 
 def _of_turns(values: OptimalValues) -> tuple[OptimalValues, Any]:
-    """Return the values with the only row of turns."""
+    """Return the values and row 0, the only one that turns have."""
     return values, 0

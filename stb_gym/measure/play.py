@@ -1,8 +1,8 @@
 """Let an agent play turns in a fixed number of games side by side, and measure its choices.
 
-Game g of G plays the turns g, g + G, g + 2 G, ... So which turns count does not depend on how long they take. Most
-agents see the positions of play through their wrappers alone (`Positions`). Where a wrapper shows more than the
-position, copies of the environment are played (`Copies`), or a copy of the vector environment of stable-baselines3
+Game g of G plays the turns g, g + G, g + 2 G, ... So which turns count does not depend on how long they take. For most
+agents no environment is stepped: their wrappers are applied to positions (`Positions`). Where a wrapper shows more than
+the position, copies of the environment are played (`Copies`), or a copy of the vector environment of stable-baselines3
 (`Vector`).
 """
 
@@ -129,7 +129,7 @@ def games_of(env: Any, view: AgentView, stepper: Stepper, turns: int, seed: np.r
     """
     if not view.memory:
         return Positions(view, stepper, min(AT_ONCE, turns), seed)
-    if hasattr(env, "env_method"):  # of stable-baselines3
+    if hasattr(env, "env_method"):  # a VecEnv of stable-baselines3
         return Vector(env, seed)
     layers = layers_of(env)
     single = [layer for layer in layers if not hasattr(layer, "num_envs")]

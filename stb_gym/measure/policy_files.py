@@ -40,12 +40,12 @@ from stb_gym.solver import (
 )
 from stb_gym.solving import solve
 
-FORMAT = 2  # of the files; it changes with the order of states
+FORMAT = 2  # version of the files; it changes with the order of states
 BUNDLED = Path(__file__).parent / "policies"
 OF_A_RUN = "policy.npz"  # the policy in the folder of a run
 LARGEST = 2**28  # bytes of a file, and of an array in it
 LARGEST_TEXT = 40_000  # bytes of the name of a game, of its rules or of an objective
-PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # as NumPy packs; others may unpack to any size at once
+PACKED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # the methods of NumPy; others may unpack to any size at once
 
 
 class SavedPolicy(NamedTuple):

@@ -14,7 +14,7 @@ DRAWS = (
     "the agent draws its actions: let it return probabilities [B, A], or say deterministic=False to measure one draw"
 )
 DEPENDS_ON_BATCH = "the agent's answers depend on the other positions in its batch, as those of modules in training do"
-ROUNDING = 0.02  # of probabilities in half precision
+ROUNDING = 0.02  # difference of probabilities that half precision may cause
 MOST_ROUNDED = 0.1  # share of positions at which another size of a batch may change an answer, by rounding
 
 

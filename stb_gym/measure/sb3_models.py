@@ -45,7 +45,8 @@ class ModelNetwork:
         if self.reveals_probabilities:
             return self.module.get_distribution(tensors).distribution.logits
         inner = getattr(self.module, self._values_by)
-        network = inner if hasattr(inner, "predict") else self.module  # which is the network, with layers inside
+        # An inner module without `predict` is a layer: then the network is the module itself.
+        network = inner if hasattr(inner, "predict") else self.module
         values = network(tensors)
         return values.mean(dim=1) if self._values_by == "quantile_net" else values
 

@@ -80,6 +80,9 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
     Args:
         env: an environment of stb_gym with tables, however wrapped.
 
+    Attributes:
+        visits: the `stb_gym.measure.Visits` so far, a copy: counts by state and by pair.
+
     Raises:
         TypeError: if it is no single environment of stb_gym.
         RuntimeError: in a step, if the wrappers inside take none or several.
@@ -132,10 +135,21 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
         envs: a vector environment of stb_gym with tables, however wrapped. For a `SyncVectorEnv`, wrap each environment
             in `RecordVisits` instead, and add their visits.
 
+    Attributes:
+        visits: the visits of all environments together.
+
     Raises:
         TypeError: if it is no vector environment of stb_gym.
         RuntimeError: in a step, if the wrappers inside take none or several.
         ValueError: if the game has too many positions to count the visits of each.
+
+    Example:
+        >>> import gymnasium as gym, stb_gym
+        >>> envs = stb_gym.VectorRecordVisits(gym.make_vec("stb_gym/ShutTheBox-v0", num_envs=100))
+        >>> _, infos = envs.reset(seed=0)
+        >>> _ = envs.step(infos["action_mask"].argmax(axis=1))
+        >>> int(envs.visits.states.sum()), int(envs.visits.pairs.sum())
+        (200, 100)
     """
 
     @checked

@@ -127,7 +127,7 @@ class AgentView:
             self._check_environment(env, masked)
 
     def learned_scale(self, model: Any) -> float | None:
-        """Return the `reward_scale` of the environment that a model learns from, if it has one, or else of this."""
+        """Return the `reward_scale` of the environment that a model learns from; without one, that of the meter's."""
         own = self._of_model
         is_own = own is not None and own[0] is getattr(model, "get_env", lambda: None)()
         return own[1].reward_scale if own is not None and is_own else self.reward_scale

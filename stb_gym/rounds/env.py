@@ -107,7 +107,7 @@ def with_scores(observation: Observation, observed: IntArray) -> Observation:
 
 
 class RoundBase:
-    """Base of the environments of rounds, which hold one of turns and add the scores so far to its observations.
+    """Base of the environments of rounds: each holds one of turns, and adds the scores so far to its observations.
 
     Attributes:
         round: the `Round`.
@@ -215,7 +215,7 @@ class SeatBase(RoundBase):
         """
         self.opponents = opponents_of(self.round, self._seat, opponents)
         self._values: TableValues | None = None
-        self.spec = self.spec  # with another threshold
+        self.spec = self.spec  # sets the threshold for these opponents
 
     def optimal_values(self) -> tuple[TableValues, Any]:
         """Return the values of the best response to the opponents, and the row of the current start, or [B] rows.

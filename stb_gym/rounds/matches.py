@@ -71,7 +71,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
     check_integer("rounds", rounds, 1, 10_000)
     check_choice("way to begin", begins, list(BEGINS))
     check_strategies("match", strategies, rules.players)
-    outcomes = [rules.evaluate(order).outcome for order in (strategies, strategies[::-1])]  # by who begins
+    outcomes = [rules.evaluate(order).outcome for order in (strategies, strategies[::-1])]  # indexed by who begins
     one, other = (_moves(first, outcome, begins) for first, outcome in enumerate(outcomes))
     ahead = np.array([[1.0], [0.0]])  # [who begins, -r ... r] the chances after r rounds
     wins, tied = [], []
@@ -84,7 +84,7 @@ def series(rules: Round, strategies: Sequence[RoundStrategy], rounds: int, begin
 
 
 def _moves(first: int, outcome: Outcome, begins: str) -> FloatArray:
-    """Return [2, 3] the chances of a round that a player begins, by who begins the next and the change of d + 1."""
+    """Return the chances [2, 3] of a round that `first` begins: by who begins the next, and the change of d plus 1."""
     moves = np.zeros((2, 3))
     for winner, chance in ((first, outcome.win), (1 - first, outcome.loss), (None, outcome.tie)):
         following = {"fixed": first, "alternating": 1 - first, "winner": first if winner is None else winner}[begins]

@@ -282,7 +282,7 @@ class Round:
         """
         table = self.scores_so_far
         value = table.share
-        shared_with = np.maximum(table.holders - 1, 0).astype(float)  # with how many others each holder shares the lead
+        shared_with = np.maximum(table.holders - 1, 0).astype(float)  # the other holders of the lead
         sign = {"fewer": 1, "company": -1}.get(self.indifferent)
         turns, played = [], []
         for seat in tracked(reversed(range(self.players)), "seats of a round solved", "seats", self.players):

@@ -72,7 +72,7 @@ class Play:
         return ended, wins
 
     def is_under_way(self) -> BoolArray:
-        """Return [B] True where the round is not over and seats that have yet to play have no rank."""
+        """Return [B] True where a round can go on: it is not over, and no seat that has yet to play has a rank."""
         yet_to_play = np.arange(self._table.players) >= self.seat[:, None]
         return (self.ranks == self._no_score).all(axis=1, where=yet_to_play) & ~self._table.over[self._index()]
 

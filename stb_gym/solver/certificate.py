@@ -73,9 +73,13 @@ def certify(what: GameOrEnv, objective: Goal | None = None) -> Certificate:
         what: the rules, or an environment, see `stb_gym.solve`.
         objective: what is maximised, see `stb_gym.solve`.
 
+    Returns:
+        The value as a fraction, the largest error of the floats, and a SHA-256 of the values of all afterstates.
+
     Raises:
         TypeError: if `what` is neither a game nor an environment of one.
-        ValueError: if there is no such objective, or the game is too large for tables; and as `check_bellman` does.
+        ValueError: if there is no such objective, the game is too large for tables, or a check fails; the error then
+            names the first state or afterstate where the Bellman equation does not hold.
 
     Example:
         >>> import stb_gym

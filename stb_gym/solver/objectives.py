@@ -72,7 +72,7 @@ class Objective:
 
     @property
     def opposite(self) -> "Objective":
-        """The objective that is maximised where this one is minimised, in the same unit."""
+        """The objective whose perfect play is the worst play for this one, in the same unit."""
         return Objective(f"worst {self.name}", self.utility, self.unit, -self.sign, worst=not self.worst)
 
 

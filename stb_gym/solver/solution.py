@@ -104,13 +104,16 @@ class Solution:
         """Measure a policy against this solution exactly; nothing is solved again.
 
         Args:
-            policy: [S] actions or [S, A] probabilities, or a `AfterstateScorePolicy` or `UniformRandom`.
+            policy: [S] actions or [S, A] probabilities, or an `AfterstateScorePolicy` or `UniformRandom`.
             illegal: as in the environments: "raise" refuses a policy that takes an illegal action; with "end" such an
                 action ends the turn with the worst score.
 
+        Returns:
+            The exact value, regret, visits and costliest mistakes of the policy.
+
         Raises:
-            ValueError: if the policy does not fit the game, or naming the first (afterstate, roll) where it takes an
-                illegal action that is refused, or is no distribution.
+            ValueError: if the policy does not fit the game, takes an illegal action and `illegal` is "raise", or has
+                probabilities that do not sum to 1; the error names the first such state.
 
         Example:
             >>> import stb_gym

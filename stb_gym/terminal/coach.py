@@ -207,7 +207,7 @@ class RoundCoach:
 
     @cached_property
     def before(self) -> list[FloatArray]:
-        """By turn, and at the end of the round, the expected win of the seat [Z] for all scores so far.
+        """The expected win [Z] of the seat at all scores so far: before each turn, and at the end of the round.
 
         After the seat's own turn, this assumes that the seat holds the lead.
         """

@@ -21,7 +21,7 @@ FILLERS = (
 )  # fmt: skip
 JOINING = (*",+&", "and", "the", "then", "with")
 NO_MOVE = ("no move", "none", "nothing", "pass")
-KEYS = ("answer", "move")  # of a JSON object that names a move, in any game
+KEYS = ("answer", "move")  # keys of a JSON object that name a move, in any game
 ANSWER = re.compile(r"answer\s*:[ \t]*(.*)", re.IGNORECASE)
 BEFORE = 50  # characters before "answer:" in which one of these is looked for
 QUOTED = re.compile(r"such as\W*$", re.IGNORECASE)  # the example of a question, which a model may repeat

@@ -21,7 +21,7 @@ from stb_gym.text.wording import WORDINGS, drawn_names
 from stb_gym.tracking import tracked
 from stb_gym.words import words_of
 
-VERSION = "4"  # of prompts and answers: a new one where a prompt changes, or an answer is read differently
+VERSION = "4"  # increased when a prompt changes, or an answer is read differently
 
 
 class Decision(NamedTuple):
@@ -200,7 +200,7 @@ class TextGame:
 
     @cached_property
     def _digest(self) -> str:
-        """A digest of the game and of how it is asked."""
+        """A digest of the game and of the wording of its questions."""
         about = [VERSION, self.rules, self._list_moves]
         if not is_named(self.game, self.objective):  # others of the same name may have another utility
             about.append(self.objective.utilities(self._stepper.scores).tolist())

@@ -50,7 +50,7 @@ WORDINGS = {
 
 
 def drawn_names(words: Words, seed: int) -> tuple[str, ...]:
-    """Return names for the numbers 1, 2, ... that a game lets rename, in an order drawn by a seed."""
+    """Return names for the numbers 1, 2, ... of tiles or faces, drawn by a seed."""
     check_integer("seed", seed, 0, 2**63 - 1)
     count = words.num_renamed
     if count == 0:

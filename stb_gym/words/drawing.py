@@ -96,7 +96,7 @@ SHADOW = (18, 62, 46)
 
 # Lengths in pixels, even ones for the sake of video files.
 EDGE, BAR, GAP, DICE_HEIGHT, LEAST_WIDTH = 12, 44, 6, 104, 420
-MIDDLE_OF_DICE = EDGE + 60  # from the bottom
+MIDDLE_OF_DICE = EDGE + 60  # distance from the bottom
 DIE_PITCH, DIE, PIP_PITCH, PIP, SUM_ROOM = 76, 60, 17, 11, 92
 TILE_PITCH, TILE_WIDTH, TILE_HEIGHT, TILE_ROW = 58, 50, 88, 104
 RADIUS, DROP = 8, 4  # of tiles; the height of their lower edges

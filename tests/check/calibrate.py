@@ -50,7 +50,7 @@ def read():
 
 
 def share_that_passes(ladders, failures):
-    """Return the least share of ladders that pass with three attempts on each rung, with 95% confidence.
+    """Return a lower bound, with 95% confidence, on the share of ladders that pass with three attempts on each rung.
 
     It is 1 minus the cube of the upper bound of Clopper and Pearson for ladders with one attempt. In the worst case all
     failures belong to one rung; if they are spread over several, three attempts fail less often.

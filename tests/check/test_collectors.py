@@ -188,7 +188,7 @@ def viewed(array):
 
 
 def ended(rows):
-    """Return the rows with an end where the collector stops."""
+    """Return the rows, marked as terminated where the collector stops."""
     rows["terminated"][-1] = True
     return rows
 
@@ -267,7 +267,7 @@ def test_resets_without_a_stored_end_are_found(options):
     assert_passes(rollout(lambda env: seam(env, stored=True, many=many), **options))
 
     def one_step(env):
-        """Return rows of which no sum is made: those of a replay buffer."""
+        """Return rows for one-step targets, as of a replay buffer: without the flag of truncation."""
         return {name: array for name, array in seam(env, many=many).items() if name != "truncated"}
 
     assert_passes(rollout(one_step, **options))
@@ -279,7 +279,7 @@ def flat(observation, action_mask):
 
 
 def play_by(choose, steps=1000):
-    """Return a collector whose actions are a function of a generator, an observation, and the legal actions."""
+    """Return a collector that chooses by a function of a random generator, an observation and the legal actions."""
 
     def collect(env):
         random, rows = np.random.default_rng(0), defaultdict(list)
@@ -469,7 +469,7 @@ def test_collectors_of_stable_baselines3_pass(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("handles_limits", [True, False])
 def test_samples_of_the_replay_buffer_of_stable_baselines3(handles_limits):
-    """They pass, unless its handling of limits is switched off."""
+    """Test that samples pass, unless the buffer's handling of limits is switched off."""
     stable_baselines3 = pytest.importorskip("stable_baselines3")
 
     def collect(envs):

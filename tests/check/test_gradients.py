@@ -1,4 +1,4 @@
-"""Test checks of gradients: right estimators pass, biased ones fail and are named, intervals keep their word."""
+"""Test checks of gradients: right estimators pass, biased ones fail and are named, intervals cover the cosine."""
 
 import json
 
@@ -220,7 +220,7 @@ def coverage(dimensions, cosine, noise, batches, confidence, repetitions=300):
 
 
 @pytest.mark.nightly
-def test_intervals_keep_their_word():
+def test_intervals_cover_the_cosine():
     contained, fails = coverage(10, 0.9, 0.5, 50, 0.9)
     assert contained >= 0.9
     assert fails >= 0.9
@@ -233,6 +233,6 @@ def test_intervals_keep_their_word():
 @pytest.mark.parametrize("cosine", [1.0, 0.97, 0.5, -0.9])
 @pytest.mark.parametrize("noise", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("batches", [20, 100])
-def test_intervals_keep_their_word_everywhere(dimensions, cosine, noise, batches):
+def test_intervals_cover_the_cosine_everywhere(dimensions, cosine, noise, batches):
     contained, _ = coverage(dimensions, cosine, noise, batches, 0.95)
     assert contained >= 0.94

@@ -144,7 +144,7 @@ def test_what_does_not_apply_is_skipped():
 
 
 def test_a_function_of_observations_and_masks_is_an_agent():
-    """It is measured as it is, by its probabilities; the regret of a random policy is known."""
+    """Test that a function without `learn` is measured by its probabilities: random play has a known regret."""
     result = check.agent(lambda env: lambda observations, masks: masks / masks.sum(1, keepdims=True), rungs=["sign"])
     assert result.error == pytest.approx((2 / 5 + 8 / 15 + 11 / 30 + 1 / 3) / 2.9)
     result = check.agent(lambda env: lambda observations, masks: np.zeros(len(masks), int), rungs=["masks in play"])
@@ -193,7 +193,7 @@ def test_stepping_after_the_end_is_an_error():
 
 
 def test_right_learners_pass_at_least_99_percent_of_the_time():
-    """With 95% confidence, by the measured ladders of each learner that has enough of them."""
+    """Test this with 95% confidence, by the ladders in docs/results of each learner with enough of them."""
     failed = defaultdict(list)
     for row in calibrate.read():
         failed[row["learner"]].append(bool(row["failed"]))

@@ -1,4 +1,4 @@
-"""Test natural mistakes in games of one's own: each door gives the right number, or refuses in one line."""
+"""Test natural mistakes in user-defined games: each function (a "door") gives the right number or a one-line error."""
 
 import re
 import traceback
@@ -349,7 +349,7 @@ def register(game):
 
 
 best, uniform, first = max, lambda values: sum(values) / len(values), lambda values: values[0]
-# Each with the play whose exact value it returns, None if it returns something else.
+# Functions of a game, each with the play whose exact value it returns; None if it returns something else.
 DOORS = {
     "solve": (lambda game: solve(game).value, best),
     "fractions": (lambda game: solve(game, exact=True).value, best),
@@ -373,7 +373,7 @@ ALL_DOORS += [pytest.param(door, marks=pytest.mark.nightly) for door in DOORS if
 
 
 def is_refused(door, game):
-    """Go through a door; return True if it raises a one-line error, False after the right number."""
+    """Call the function of a door; return True if it raises a one-line error, False if it gives the right number."""
     function, play = DOORS[door]
     try:
         value = function(game)

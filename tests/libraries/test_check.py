@@ -89,7 +89,7 @@ def test_targets_of_several_steps_of_tianshou():
 
 
 def test_value_targets_of_rllib():
-    """Its values have one more row after each turn and after the data, with the value of the state that follows."""
+    """RLlib adds a row after each turn and after the data, with the value of the state that follows."""
 
     def estimate(batch):
         ends = batch.done.copy()
@@ -131,7 +131,7 @@ def returns_of_skrl(batch, **options):
 
 
 def test_returns_of_skrl():
-    """By default it goes on over a truncation; with `time_limit_bootstrap` its agent adds the value to the reward."""
+    """By default skrl sums over a truncation; with `time_limit_bootstrap` its agent adds the value to the reward."""
     result = check.advantages(returns_of_skrl, kind="lambda-return", layout="TB")
     assert result.likely == ("a truncation is ignored: the next turn's value and sum follow",)
     assert all(case.passed or "time limit" in case.name for case in result.cases)

@@ -31,7 +31,7 @@ def networks(task):
 
 
 class TorchRL:
-    """Its loss and its estimator of advantages, in the loop of its tutorial."""
+    """TorchRL's loss and estimator of advantages, in the loop of its tutorial."""
 
     distributions = ("torchrl",)
 
@@ -94,7 +94,7 @@ def test_torchrl():
 
 
 class Tianshou:
-    """What its learners share: the buffer, and the update outside of a trainer."""
+    """What Tianshou's learners share: the buffer, and the update outside of a trainer."""
 
     distributions = ("tianshou",)
 
@@ -211,7 +211,7 @@ class PlainLearner(PPOTorchLearner):
 
 
 class RLlib:
-    """Its learner, with the connectors that compute advantages, on episodes of its own class."""
+    """RLlib's learner, with the connectors that compute advantages, on episodes of RLlib's class."""
 
     distributions = ("ray",)
 
@@ -260,7 +260,7 @@ class RLlib:
 
 
 def test_rllib():
-    """It always normalises advantages, and its minibatches have rows that its loss leaves out."""
+    """RLlib always normalises advantages, and its minibatches have rows that its loss leaves out."""
     result = check.update(RLlib, masked=False, normalised=True, minibatches=False)
     assert result, result
 

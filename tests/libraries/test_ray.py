@@ -57,7 +57,7 @@ def test_runs_end_with_the_same_results_when_one_is_killed(what, cluster, tmp_pa
     killer.join(timeout=60)
     assert max(killed_after) < 40
     ends = {count * Run(curves[0].parent).result()["steps"] for count in range(4)}
-    assert len({*told} - ends) >= 3  # progress is told while runs last
+    assert len({*told} - ends) >= 3  # progress is reported while runs last
     for path in curves:
         run = Run(path.parent)
         assert run.result()["finished"] is True

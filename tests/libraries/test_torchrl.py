@@ -16,7 +16,7 @@ def test_first_line(name):
 
 
 def test_unknown_arguments_are_refused():
-    """It tries again without `frameskip` after such an error, but hides no other mistake."""
+    """TorchRL tries again without `frameskip` after such an error, but hides no other mistake."""
     with pytest.raises(TypeError, match="unexpected keyword argument 'tyles'"):
         GymEnv(BOX, tyles=9)
 

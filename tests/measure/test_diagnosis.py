@@ -243,7 +243,7 @@ def test_the_gradient_of_a_model_equals_finite_differences():
 
 
 def test_a_given_gradient_is_compared_with_the_exact_one():
-    """It may be one vector or a list with None, but must have the size of the network."""
+    """Test a gradient given as one vector, and as a list with None; another size is refused."""
     network, visits = double_network(5), random_visits(SIX)
     exact = policy_gradient(METER, network, masked=True)
     opposite = torch.as_tensor(-2 * exact)

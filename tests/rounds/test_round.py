@@ -23,7 +23,7 @@ ROUNDS = games(3, 2), st.integers(1, 3), st.sampled_from(list(TIES)), st.boolean
 @settings(max_examples=6)
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, ties, shut_wins, indifferent):
-    """No seat can gain, either."""
+    """Compare the seats' expected wins, and test that no seat can gain by another strategy."""
     rules, first = Round(game, players, ties, shut_wins, indifferent), ScoresSoFar(after=players - 1)
     solution = rules.solve()
     exact = reference_rounds.seat_values(twin(game), (None,) * players, ties, shut_wins, indifferent)
@@ -39,7 +39,7 @@ def test_the_seats_of_the_equilibrium_are_those_of_the_reference(game, players, 
 @settings(max_examples=8)
 @given(*ROUNDS, st.sampled_from(list(INDIFFERENT)))
 def test_every_choice_of_the_equilibrium_is_that_of_the_reference(game, players, ties, shut_wins, indifferent):
-    """The tolerance for equal values chooses as the fractions do."""
+    """Test that the tolerance for equal floats finds the same ties as the fractions."""
     solution, other = Round(game, players, ties, shut_wins, indifferent).solve(), twin(game)
     tables = compile_game(game)
     for scores in cases.observable_scores(other, players, shut_wins):

@@ -39,7 +39,7 @@ SUITE = SimpleNamespace(main=partial(run_command, "training.suite", suite), __na
 
 
 class Guessing:
-    """Keeps the best of the rules "play the action with the greatest number", by the turns that it played.
+    """Draws random numbers of actions, always plays the greatest, and keeps the numbers whose turns went best.
 
     Args:
         env: the environment.

@@ -12,7 +12,7 @@ from training.suite.tasks import BOX, DICE
 
 
 def pool():
-    """Return random measures of tasks that do not exist; two of them go along with each other."""
+    """Return random measures of tasks that do not exist; two of them are correlated."""
     draws = np.random.default_rng(1).normal(size=(200, len(families.VARIED)))
     draws[:, 1] += draws[:, 0]
     return pd.DataFrame(draws, columns=[*families.VARIED]).rename("task {}".format)
@@ -20,7 +20,7 @@ def pool():
 
 @pytest.fixture
 def known(monkeypatch):
-    """Make families of random tasks those of the study; return them."""
+    """Let the study use families of random tasks; return them."""
     measures = pool().assign(**{"effective horizon": 1.0})
     drawn = [
         measures.sample(families.TASKS, random_state=seed).assign(family=family)
@@ -77,8 +77,8 @@ def test_prediction_from_the_other_half_is_right_where_there_is_a_rule(known):
 
 
 @pytest.mark.nightly
-def test_intervals_of_correlations_keep_their_word(known):
-    """Of ten tasks with a correlation of 0.5, 93% of intervals and more contain that of the population."""
+def test_intervals_of_correlations_cover_that_of_the_population(known):
+    """Draw ten tasks from a population with a correlation of 0.5: at least 93% of the intervals must contain it."""
     draws = np.random.default_rng(3)
     many = pd.Series(draws.normal(size=100_000))
     wanted = many.corr(many + np.sqrt(3) * draws.normal(size=100_000), "spearman")

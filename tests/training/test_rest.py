@@ -31,7 +31,7 @@ def test_values_after_moves_obey_the_equation_of_optimality():
 
 
 def test_dqn_learns_from_means_over_throws(monkeypatch):
-    """Its targets are those of a loop over all states that can follow."""
+    """Compare the targets with a loop over all states that can follow."""
     batches = []
     monkeypatch.setattr(DQN, "_update", lambda learner, batch: batches.append(batch))
     learner = rest.ExactDQN(make_envs(), DQNSettings(num_envs=50, batch_size=20, warm_up=100), seed=1)

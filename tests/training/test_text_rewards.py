@@ -55,7 +55,7 @@ def test_the_measurement_of_drawn_answers_agrees_with_played_turns(course, model
 
 
 def test_weights_of_answers(course, model, monkeypatch):
-    """Two turns begin alike: one has one answer, the other a legal and an illegal one."""
+    """Two turns begin with the same throw: one has one answer, the other a legal and an illegal one."""
     monkeypatch.setattr(text_rewards, "GROUP_SIZE", 2)
     best = course.best
     first, second = course.pairs[[0, -1]]

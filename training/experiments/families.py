@@ -30,7 +30,7 @@ from training.suite.tasks import BOX, DICE, grid
 
 Choices = dict[str, list[Any]]
 SIZES = 400, 600  # decisions of a task
-LEAST_REGRET = 0.02  # of random play, so that shares of it are no noise
+LEAST_REGRET = 0.02  # least regret of random play, so that shares of it have little noise
 CANDIDATES = 12_000
 TASKS = 10  # in a family
 AIMS = np.linspace(0.05, 0.95, TASKS)  # the ranks in the pool of what varies
@@ -85,7 +85,7 @@ def measures(task: TrainingTask) -> dict[str, float] | None:
 
 
 def chosen(pool: pd.DataFrame) -> dict[str, list[Any]]:
-    """Return the tasks of a family for each measure of VARIED: it varies evenly, the others little and unlike it.
+    """Return tasks for each measure of VARIED, which varies evenly in them; the others vary little and independently.
 
     Measures are compared by their ranks in the pool. Tasks near one centre come first: that of which `costs` are least
     without the correlations. Then single tasks are exchanged as long as that lowers the costs.

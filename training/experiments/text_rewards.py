@@ -39,10 +39,10 @@ REWARDS = {
 KEY = ["game", "reward", "seed"]
 POINTS = (0, 1000, 2000, 4000, 8000, 16_000, 32_000)  # numbers of answers
 NUMBERS = [f"{name} {answers}" for answers in POINTS for name in ("regret", "illegal_mass", "unparsable_mass")]
-TURNS, GROUP_SIZE, QUESTIONS = 64, 8, 24  # of a batch; the questions have about as many answers as the turns
+TURNS, GROUP_SIZE, QUESTIONS = 64, 8, 24  # in a batch; 24 x 8 answers are about as many as 64 turns have
 STEP_SIZE = 1e-3
 ENTROPY_BONUS = 0.5  # points, times minus the log-probability of an answer: without it all answers soon are the same
-STEPS, BATCH = 2000, 64  # of supervised training
+STEPS, BATCH = 2000, 64  # for supervised training
 LONGEST_ANSWER = 8  # characters, with the line break
 RENEWED = 10  # batches between two computations of the advantages
 
@@ -192,7 +192,7 @@ def play(course: Course, model: Transformer, draws: np.random.Generator) -> Batc
     columns = []
     while len(turn):
         is_asked = tables.choices[state] > 1
-        pair = tables.pair_start[state]  # of a forced move
+        pair = tables.pair_start[state]  # the only pair of a forced move
         question, of_asked = course.asked.searchsorted(state[is_asked]), turn[is_asked]
         text, end = course.write(model, question)
         pair[is_asked] = [named for _, named in course.answers(question, text, end)]

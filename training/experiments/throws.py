@@ -1,4 +1,4 @@
-"""What do samples hold? Plan with dice known by their throws alone: `python -m training.experiments.throws`.
+"""How good is a plan for sampled dice? Measure it: `python -m training.experiments.throws`.
 
 The rules are known, and the dice are estimated by the frequencies of rolls. Throws are pooled over all positions, as
 the dice are everywhere the same. No learner that finds this out by itself can be expected to do better with as many
@@ -24,7 +24,7 @@ SEEDS = 20
 
 
 def regret_of_plan(optimum: Solution, throws: int, seed: int) -> float:
-    """Return the regret of perfect play against dice as they fell in so many throws.
+    """Return the regret of the policy that is optimal for the frequencies of so many throws.
 
     Raises:
         ValueError: if the game throws different numbers of dice.
@@ -33,7 +33,7 @@ def regret_of_plan(optimum: Solution, throws: int, seed: int) -> float:
     if len(set(tables.dice[tables.dice > 0])) != 1:
         raise ValueError(f"all throws must have the same number of dice, unlike those of {tables.game}")
     thrown = tables.dice[tables.state_origin] > 0
-    of_start = tables.state_probability[tables.state_origin == tables.start]  # as at all afterstates with a throw
+    of_start = tables.state_probability[tables.state_origin == tables.start]  # the same at all afterstates with a throw
     rolls = np.random.default_rng(seed).multinomial(throws, of_start)
     probability = tables.state_probability.copy()
     probability[thrown] = np.resize(rolls / throws, thrown.sum())

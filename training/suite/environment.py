@@ -13,7 +13,7 @@ TRACKS = {
     "masks": "observations, rewards, and masks of legal actions",
     "observations": "observations and rewards; every action seems legal, and an illegal one ends the turn",
 }
-MORE = 1.05  # of the budget may be played, so that the last rollout can be whole
+MORE = 1.05  # times the budget is the limit, so that the last rollout can be whole
 
 
 class Tracked:

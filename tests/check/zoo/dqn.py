@@ -140,7 +140,7 @@ class DQN(Player):
     # Targets
 
     def windows(self, reward, done, discount, num_steps):
-        """Return the sum of rewards, the discount after them, and the last step, of a window from each step."""
+        """Return, by first step of a window: the sum of its rewards, the discount after them, and its last step."""
         index = np.arange(len(reward))
         total, factor, last = reward.astype(float), np.full(len(reward), discount), index
         for _ in range(num_steps - 1):
@@ -151,7 +151,7 @@ class DQN(Player):
         return total, factor, last
 
     def goes_on(self, last, done, length):
-        """Return whether windows that reach these steps have another one."""
+        """Return whether windows that have reached these steps continue with the next one."""
         return ~done[last] & (last < length - 1)
 
     def best_next(self, next_q, next_q_online, mask):

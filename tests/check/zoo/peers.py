@@ -43,7 +43,7 @@ GAMES = 60
 
 
 class Shown(gym.ObservationWrapper):
-    """Observations as networks take them: one-hot, or zeros if there is one alone."""
+    """Turn discrete observations into one-hot vectors; zeros if there is only one observation."""
 
     def __init__(self, env):
         super().__init__(env)

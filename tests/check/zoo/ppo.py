@@ -183,7 +183,7 @@ class PPO(Player):
         return rows["reward"] / (sums.std() + 1e-8)
 
     def advantages(self, batch):
-        """Schulman et al. (2016)."""
+        """Return generalised advantages (Schulman et al., 2016)."""
         return self.sums(batch.reward + batch.discount * self.next_value(batch) - batch.value, batch.done, batch)
 
     def next_value(self, batch):
