@@ -157,7 +157,7 @@ class Afterstates(Learner):
                 self._fit(last, targets, self.settings.learning_rate * max(1 - self.num_steps / total_steps, 0.0))
 
     def _look(self, observations: Array) -> LegalMoves:
-        """Return the legal moves at observations [B, ...], each with at least one, and the best of them."""
+        """Return the legal moves at observations [B, ...], and the best of each; there is always one."""
         rows, inverse = unique_rows(observations)
         position, action, afterstate = self._episodes.envs.afterstates(observations[rows])  # type: ignore[attr-defined]
         value = self._values(afterstate)

@@ -76,7 +76,7 @@ def arbitrary_strategy(game: Game, seed: int, players: int) -> reference_rounds.
 
 
 def arbitrary_players(game: Game, players: int, ties: str, shut_wins: bool) -> tuple[list[Fraction], list[Fraction]]:
-    """Return the win of every seat if the first plays at random and others arbitrarily, and by its best response."""
+    """Return the expected wins of the seats (the first plays at random, others arbitrarily), and of best responses."""
     uniform = reference.uniform(game)
     strategies = [lambda scores: uniform, *(arbitrary_strategy(game, seed, players) for seed in range(1, players))]
     best = []

@@ -90,8 +90,8 @@ def read_measurements(paths: Iterable[Path]) -> pd.DataFrame:
         paths: folders of runs, and files that `save_results` wrote.
 
     Returns:
-        Their rows, with the columns `made`, the steps of the run, or its budget if it is close to them, and `folder`,
-        "" for those of files.
+        Their rows, with two more columns: `made` has the steps of the run, or its budget if they are close to it;
+        `folder` has the folder of the run, or "" for rows of a file.
 
     Raises:
         ValueError: if there is no path, a file is missing or damaged, or two runs have the same configuration and seed.

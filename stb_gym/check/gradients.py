@@ -103,7 +103,8 @@ def direction(
         parts = vectors @ unit
         return np.stack([sign * np.outer(parts, parts), vectors @ vectors.T])
 
-    # The squares of the part and of the length, from pairs of batches, and their jackknife.
+    # Unbiased squares of the mean's part along the exact gradient and of its length, from pairs of different batches,
+    # and their jackknife covariance.
     of_different = 1 - np.eye(count)
     num_pairs = count * (count - 1)
     of_batches = (products(controlled) * of_different).sum(axis=2)
@@ -112,7 +113,7 @@ def direction(
     without_one = (sums[:, None] - 2 * of_batches) / ((count - 1) * (count - 2))
     jackknife = np.cov(without_one) * (count - 1) ** 2 / count
 
-    # What a cosine c implies: products of the mean with noise, and of the noise of one batch with that of another.
+    # The variance that a cosine c implies: products of the mean with noise, and of the noise of two batches.
     noise_products = products(controlled - controlled.mean(axis=0))
     greatest = np.linalg.eigvalsh(noise_products[1])[-1] / (count - 1)
     noise_products *= of_different
@@ -327,7 +328,7 @@ class _Policy:
         if self.probabilities.ndim == 1:
             raise ValueError("the agent returns actions: a gradient needs a function that returns probabilities")
         if found.illegal.any():
-            raise ValueError("a function of a check of gradients must return probabilities of legal actions only")
+            raise ValueError("the agent must return probability 0 for illegal actions: its masks say which")
         self.exact = found.tables.at_pairs(found.visits) * found.weights * found.pair_advantage
 
     def gradient(self, turns: Turns, weights: FloatArray) -> FloatArray:

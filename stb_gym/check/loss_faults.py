@@ -82,7 +82,7 @@ def explanations(
     return [*dict.fromkeys(name for name, changed in wrong if explains(changed))]
 
 
-# What a loss reads wrongly in its batch: a field, and what stands in its place
+# What a loss reads wrongly in its batch: a field, and what it reads instead
 
 
 def standardised(batch: LossBatch) -> Any:

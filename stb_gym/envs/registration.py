@@ -173,8 +173,10 @@ def register(
         vector_entry_point=vector_entry_point,
         reward_threshold=reward_threshold,
         kwargs={**arguments},
-        disable_env_checker=True,  # the environments pass it, and refuse a step before a reset themselves;
-        order_enforce=False,  # each of the two wrappers would make a step a tenth slower
+        # The environments pass the checker, and refuse a step before a reset themselves. Each of these wrappers would
+        # make a step a tenth slower.
+        disable_env_checker=True,
+        order_enforce=False,
     )
 
 

@@ -183,7 +183,7 @@ def _check_class(rules: type[Game]) -> None:
     for attribute, similarity in SIMILAR.items():
         others = sorted({*dir(rules)} - {*dir(Game)}) if getattr(rules, attribute) is vars(Game)[attribute] else []
         if similar := get_close_matches(attribute, others, 1, similarity):
-            raise ValueError(f"{similar[0]} of {name} is not known to games: did you mean {attribute}?")
+            raise ValueError(f"{similar[0]} of {name} has no effect on a game: did you mean {attribute}?")
     for method, arguments in ARGUMENTS.items():
         called, stored = getattr(rules, method), getattr_static(rules, method)
         if stored is vars(Game)[method]:

@@ -92,7 +92,9 @@ class RegretMeter:
         self._env = env
         self.view = AgentView(env, self.game, trial)
         if self.view.width != len(self.game.observation_high):
-            raise ValueError("the environment shows more than one turn: for rounds use stb_gym.rounds.RoundMeter")
+            raise ValueError(
+                "the innermost environment must show the observations of the game: use a wrapper to change them"
+            )
 
     def __repr__(self) -> str:
         """Return the game, what it is played for, and the value of perfect play."""

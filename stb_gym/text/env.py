@@ -98,8 +98,8 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         """Take the action that an answer names.
 
         Returns:
-            The next question, minus the loss of the answer, whether the turn is over, whether it was cut short, and the
-            info.
+            The next question, the reward (minus the loss of the answer), whether the turn is terminated and truncated,
+            and the info.
 
         Raises:
             RuntimeError: before the first reset, or if the turn is over.

@@ -155,7 +155,7 @@ class TextGame:
 
     @cached_property
     def _example(self) -> str:
-        """An answer: of two tiles if there is one."""
+        """An example of an answer, with two tiles if an action takes two."""
         actions = self.game.actions
         return self._words.answer(actions.index((3, 5)) if (3, 5) in actions else len(actions) // 2)
 
@@ -193,7 +193,7 @@ class TextGame:
 
     @cached_property
     def _asked(self) -> dict[str, tuple[int, Decision]]:
-        """The states that turns reach and that leave a choice, as (index, decision), by the id of their question."""
+        """The states to ask about, as (index, decision) by id of the question: reachable ones that leave a choice."""
         states = np.flatnonzero(asked_states(self._solution.tables)).tolist()
         decisions = [decision_at(self._stepper, state) for state in states]
         return {self.identity(decision): (state, decision) for state, decision in zip(states, decisions, strict=True)}

@@ -157,7 +157,7 @@ def test_models_of_stable_baselines_are_checked():
         (random_play, lambda turns: np.full(len(METER.solution.tables.pair_state), np.nan), "infinite or not a number"),
         (lambda observations, masks: masks.argmax(axis=1), print, "returns actions"),
         (lambda observations, masks: np.eye(masks.shape[1])[masks.argmax(axis=1)], print, "gradient is 0"),
-        (lambda observations, masks: np.ones(masks.shape) / masks.shape[1], print, "legal actions only"),
+        (lambda observations, masks: np.ones(masks.shape) / masks.shape[1], print, "probability 0 for illegal actions"),
     ],
 )
 def test_wrong_policies_and_answers_get_one_line(policy, function, message):

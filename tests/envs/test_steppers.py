@@ -62,7 +62,7 @@ def test_every_move_leads_to_the_same(game):
         assert stepper.after_actions(int(states[0]), 0) == after[0, 0]
         assert stepper.choose(np.array([stepper.illegal_state]), fractions[:1]).tolist() == [0]
         assert [len(column) for column in stepper.legal_moves(states[:0])] == [0, 0]
-        rank = np.arange(len(index)) - index.searchsorted(index)  # of each action among those of its state
+        rank = np.arange(len(index)) - index.searchsorted(index)  # of each action in its state
         assert (stepper.choose(states[index], (rank + 0.5) / np.bincount(index)[index]) == action).all()
     assert data_equivalence(*answers, exact=True)
 

@@ -346,7 +346,7 @@ def test_settings_of_an_agent_are_searched_in_the_ranges_that_are_named(folders,
     ]
 
 
-# What an agent does other than it should
+# Agents that do not keep to the steps or calls that they are asked for
 
 
 class Whole(Saving):

@@ -70,7 +70,7 @@ class DQN(Player):
         return max(1 - self.count / self.decay, FINAL)
 
     def masked(self, q, mask):
-        """Return action values of which those of illegal actions cannot be the greatest."""
+        """Return the action values with those of illegal actions set to a very low number."""
         return q.masked_fill(~mask, -1e9)
 
     def greedy(self, q, mask):

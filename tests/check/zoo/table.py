@@ -18,12 +18,12 @@ COLUMNS = (
 )  # fmt: skip
 MODULES = {ppo.PPO: ppo, dqn.DQN: dqn, group.Group: group}
 NAMES = {ppo.PPO: "PPO", dqn.DQN: "DQN", group.Group: "group"}
-LINES = 2  # of `likely` that a reader follows
-STEPS = 4096  # of each training on the ladder
+LINES = 2  # a reader follows the first lines of `likely`
+STEPS = 4096  # for each training on the ladder
 CLIMBED = {
     "falsy-action": "sign",
     "eval-updates-stats": "discount",
-}  # what whole learners show best, and the rung of the ladder; training has noise
+}  # faults that only whole learners show clearly, and the rung that fails
 
 
 @cache
