@@ -38,7 +38,7 @@ class TreeSearch:
         seed: seeds the dice and the random moves.
 
     Raises:
-        TypeError: if `envs` is no vector environment of single turns.
+        TypeError: if `envs` is not a vector environment of single turns.
         ValueError: if the game is too large for tables, or another argument is not allowed.
 
     Example:

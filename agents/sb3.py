@@ -34,7 +34,7 @@ from stb_gym.messages import reason, shortened
 from stb_gym.sb3 import TurnVecEnv
 
 SOURCE = "Raffin et al. (2021)"
-# Arguments of the library's classes that are no settings: what a run chooses, and where the library would write.
+# Arguments of the library's classes that are not settings: what a run chooses, and where the library would write.
 NO_SETTINGS = ("env", "seed", "device", "tensorboard_log", "verbose", "_init_setup_model", "stats_window_size")
 
 

@@ -132,7 +132,7 @@ class RoundAECEnv(AECEnv):
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
-            TypeError: if the action is no integer.
+            TypeError: if the action is not an integer.
         """
         agent = self.agent_selection
         if self._over:

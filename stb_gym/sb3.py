@@ -48,8 +48,8 @@ class TurnVecEnv(VecEnv):
         **arguments: with an id, arguments of `gym.make_vec`.
 
     Raises:
-        ValueError: if `envs` is something else, or in another autoreset mode, or if the other arguments come without an
-            id.
+        ValueError: if `envs` is neither an id nor a `TurnVectorEnv` in SAME_STEP mode, or if the other arguments are
+            given without an id.
 
     Example:
         >>> import stb_gym.sb3

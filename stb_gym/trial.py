@@ -60,7 +60,7 @@ class Trial:
 
     @property
     def reward_factor(self) -> float | None:
-        """The factor by which wrappers multiply the sum of the rewards of a turn; None if they do something else."""
+        """The factor by which wrappers multiply the sum of the rewards of a turn; None if they change it otherwise."""
         plain, wrapped = np.array(self.returns or [(1, 1)]).T
         if not plain.any():
             return 1.0

@@ -65,7 +65,7 @@ def parsed(value: str) -> Any:
     """Return what a word of the command line means as JSON, or the word.
 
     Raises:
-        ValueError: if the word begins as a list, an object or a string of JSON does, and is none.
+        ValueError: if the word begins like a list, an object or a string of JSON, but is not valid JSON.
     """
     try:
         return json.loads(value)

@@ -58,7 +58,7 @@ def tune(
         steps: Steps of a trial (default: those of the preset).
         ranges: What is searched instead: lowest and highest value of a setting, such as --ranges.rate [0.01,0.5].
         trials: Number of trials.
-        seed: Seed of all trials and of the search. The default is none of the seeds 0 to 4 of the results.
+        seed: Seed of all trials and of the search. The default differs from the seeds 0 to 4 of the results.
         rules: Rules of the game, such as --tiles 12.
     """
     if is_custom(algorithm):

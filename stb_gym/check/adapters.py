@@ -112,7 +112,7 @@ def stable_baselines3(algorithm: Any) -> tuple[Callable[[UpdateTask], Any], bool
     """Return a function that makes a learner of a class, whether it uses masks, and whether it has minibatches.
 
     Raises:
-        TypeError: if the class is none of PPO, A2C, DQN and MaskablePPO.
+        TypeError: unless the class is PPO, A2C, DQN or MaskablePPO.
     """
     names = {base.__name__ for base in algorithm.__mro__}
     if not names & {"PPO", "A2C", "MaskablePPO", "DQN"}:

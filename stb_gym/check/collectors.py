@@ -175,7 +175,7 @@ def rollout(
         of `reset` or `step` that returned them, which is 4096 times their last entry, or as -1 if no call did.
 
     Raises:
-        ValueError: if an argument is not allowed, `collect` returns something else, or no stored episode ended.
+        ValueError: if an argument is not allowed, `collect` returns other rows, or no stored episode ended.
 
     Example:
         >>> import numpy as np

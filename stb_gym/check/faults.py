@@ -61,7 +61,7 @@ def estimate(
         kind: as `check.advantages` takes it.
         bootstrap: [T, B] the values of the next states; by default the right ones.
         following: [T, B] True where the turn goes on with the next step; by default where it does.
-        ratios: those of V-trace before the temporal difference and in the recursion; by default clipped at 1.
+        ratios: the two ratios of V-trace, before the temporal difference and in the recursion; by default clipped at 1.
         changes: entries of the batch to use in place of its own.
     """
     batch = replace(batch, **changes)

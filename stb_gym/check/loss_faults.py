@@ -65,10 +65,10 @@ def explanations(
     """Return the faults that explain an array: it is a sum of the right parts, some of them replaced by the fault.
 
     Args:
-        found: what the code under test made.
+        found: the derivatives of the code under test.
         right: the right parts by name.
         wrong: the faults.
-        slopes: returns what a part would have made.
+        slopes: returns the derivatives of a part.
         tolerance: the greatest length of a difference, relative to that of the array.
     """
     allowed = min(tolerance * float(np.linalg.norm(found)), distance(found, right.values()) / 10)

@@ -90,7 +90,7 @@ class Process:
         """Return the mean of a sum that an estimator collects over 0, 1, 2 ... steps.
 
         Args:
-            step: [P] the mean of what each step contributes.
+            step: [P] the mean contribution of each step.
             factor: [P] or a number: how much of the sum of the next state is added, besides the discount.
             longest: the greatest number of steps.
 
@@ -108,7 +108,7 @@ class Steps:
     """Steps of weighted streams: T steps of each of B streams.
 
     Attributes:
-        process: what happens.
+        process: the game and the policy.
         pair: [T, B] the pair that each step takes.
         next_state: [T, B] the state that it leads to; where the turn ends, its last state.
         truncated: [T, B] True at the time limit, also where the turn ends there.
@@ -189,7 +189,7 @@ def turns(process: Process, limit: int | None = None) -> Steps:
     """Return all turns back to back in one stream, B = 1, in random order.
 
     Args:
-        process: what happens.
+        process: the game and the policy.
         limit: the number of moves after which a turn is cut; None for no limit.
     """
     tables = process.tables
@@ -222,7 +222,7 @@ def streams(process: Process, length: int, limit: int | None = None) -> Steps:
     So each step of each turn is 1, 2 ... `length` steps before the end of a stream.
 
     Args:
-        process: what happens.
+        process: the game and the policy.
         length: the number of steps of a stream, T.
         limit: the number of moves after which a turn is cut; None for no limit.
     """

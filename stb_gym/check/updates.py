@@ -63,7 +63,7 @@ class Data:
     Attributes:
         steps: [N, 1] the steps.
         observation: [S, O] the observation of each state.
-        transitions: what a learner gets, with zeros in the place of its log-probabilities and values.
+        transitions: the data for a learner; its own log-probabilities and values are still zeros.
     """
 
     steps: Steps
@@ -211,10 +211,10 @@ class Truth:
     """The exact answer that an update is compared with.
 
     Attributes:
-        transitions: what the learner gets.
+        transitions: the data for the learner.
         losses: returns the parts of the loss, given advantages or targets [N] and perhaps more.
-        exact: what it is given, from the tables of the game.
-        wrong: yields what is wrong with a learner, and what it would give; several may have the same words.
+        exact: the advantages or targets, from the tables of the game.
+        wrong: yields (fault, what a learner with this fault would give); several may name the same fault.
     """
 
     transitions: Transitions

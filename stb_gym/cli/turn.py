@@ -53,7 +53,7 @@ def list_game(game: Game, *, objective: str | None = None, variants: bool = Fals
         game: the rules.
         objective: Also list the values for this objective: score, shut (the perfect score) or at-most:T.
         variants: List the variants; rules that you set hold in all of them.
-        full: Also list the values, of variants those of perfect play.
+        full: Also list the values of the strategies, or of perfect play of the variants.
 
     Raises:
         ValueError: if the game has no variants.

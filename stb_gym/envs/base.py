@@ -262,7 +262,7 @@ def observation_space(high: Sequence[int], observation_dtype: Any) -> gym.spaces
     """Return the space of observations from 0 to `high`.
 
     Raises:
-        ValueError: if `observation_dtype` is no NumPy type of integers or floats, or cannot hold them.
+        ValueError: if `observation_dtype` is not a NumPy type of integers or floats, or too small for them.
     """
     try:
         dtype = np.dtype(observation_dtype)

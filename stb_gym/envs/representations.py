@@ -148,8 +148,8 @@ def representation_for(env: Any, representation: str) -> Representation:
         representation: a key of REPRESENTATIONS.
 
     Raises:
-        ValueError: if there is no such representation, the environment is another one or too large for it, or a
-            wrapper changes its observations already.
+        ValueError: if there is no such representation, the environment has no tables or too many positions for it, or a
+            wrapper changes the observations already.
     """
     check_choice("representation", representation, list(REPRESENTATIONS))
     inside = env.unwrapped
@@ -184,8 +184,8 @@ class RepresentObservation(gym.ObservationWrapper[NDArray[Any], np.int64, NDArra
         representation: one of these names.
 
     Raises:
-        ValueError: if there is no such representation, the environment is another one or too large for it, or a
-            wrapper changes its observations already.
+        ValueError: if there is no such representation, the environment has no tables or too many positions for it, or a
+            wrapper changes the observations already.
         ImportError: if pictures need Pillow and it is not installed.
 
     Example:

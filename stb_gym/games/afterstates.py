@@ -79,7 +79,7 @@ def walk(game: Game) -> Walk:
         try:
             reached[afterstate] = {*next_afterstates}
             new: Iterable[Afterstate] = reached[afterstate] - known
-        except TypeError:  # what cannot be hashed is no pair of integers
+        except TypeError:  # an object without a hash is not a pair of integers
             new = next_afterstates
         for next_afterstate in new:
             check_afterstate(f"moves of {rules} at {afterstate} must lead to", game, next_afterstate)

@@ -197,7 +197,7 @@ def make_game(rules_class: type[Game], options: Mapping[str, Any]) -> Game:
     """Return a game, given its rules class and some of its fields.
 
     Raises:
-        ValueError: if an option is no field of the rules, or its value is not allowed.
+        ValueError: if an option is not a field of the rules, or its value is not allowed.
     """
     check_names("rule", options, list(rules_of(rules_class)))
     return rules_class(**options)

@@ -24,7 +24,7 @@ class TurnSums:
         chances: [S] the probability of each.
         throws: expected number of throws.
         choices: expected number of states that have a legal action.
-        departures: expected number of those where an action is taken that is not optimal.
+        departures: expected number of these states at which the action is not optimal.
         regret: the sum of visits times loss.
         mistakes: [at most MISTAKES_STORED, 3] state, visits and loss of the costliest mistakes, costliest first.
     """
@@ -67,7 +67,7 @@ class GreedyFlow:
         policy: the policy.
 
     Attributes:
-        visits: [D, rows, columns] of all afterstates; those of a row are complete once all later rows have flowed on.
+        visits: [D, rows, columns] of all afterstates; a row is complete once all later rows were passed on.
     """
 
     def __init__(self, grid: Grid, utility: FloatArray, policy: AfterstateScorePolicy):

@@ -133,7 +133,7 @@ class LargeSolution:
             The exact value, regret and costliest mistakes of the policy.
 
         Raises:
-            TypeError: if `policy` is something else.
+            TypeError: if `policy` is neither of them.
             ValueError: if the policy does not give every afterstate a finite score.
 
         Example:

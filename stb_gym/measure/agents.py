@@ -47,7 +47,7 @@ class Player(ABC):
     Attributes:
         game: the rules.
         masked: whether the agent receives masks or is masked.
-        memory: what the last answer of the agent came with. If it is not None, every batch must have all games.
+        memory: the state that came with the agent's last answer. If it is not None, every batch must have all games.
     """
 
     game: Game

@@ -104,8 +104,8 @@ def diagnose(
 
     Raises:
         TypeError: as `meter` does.
-        ValueError: as `meter` does; if the visits are those of another game; if a gradient or `fit_steps` is given for
-            an agent that is no torch module or model of stable-baselines3; or if the gradient has another size.
+        ValueError: as `meter` does; if the visits are of another game; if a gradient or `fit_steps` is given and the
+            agent is neither a torch module nor a model of stable-baselines3; or if the gradient has another size.
 
     Example:
         >>> import gymnasium as gym, stb_gym

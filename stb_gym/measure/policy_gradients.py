@@ -35,7 +35,7 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
 
     Raises:
         TypeError: as `meter` does.
-        ValueError: as `meter` does, or if the agent is something else.
+        ValueError: as `meter` does, or if the agent is neither of them.
     """
     network_of(meter, agent)
     found = meter(agent, False, masked)

@@ -83,7 +83,7 @@ class RecordRegret(MeanRegret, gym.Wrapper[Any, Any, Any, Any], RecordConstructo
         standard_error: its standard error.
 
     Raises:
-        TypeError: if it is no single environment of stb_gym.
+        TypeError: if `env` is not a single environment of stb_gym.
         RuntimeError: in a step, if the wrappers inside take none or several, as `RepeatAction` does.
 
     Example:
@@ -164,7 +164,7 @@ class VectorRecordRegret(MeanRegret, gym.vector.VectorWrapper):
         standard_error: its standard error.
 
     Raises:
-        TypeError: if it is no vector environment of stb_gym; in a reset, if the infos are not those of it.
+        TypeError: if `envs` is not a vector environment of stb_gym; in a reset, if a wrapper has replaced the infos.
         RuntimeError: in a step, if the wrappers inside take none or several.
 
     Example:

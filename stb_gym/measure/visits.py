@@ -84,7 +84,7 @@ class RecordVisits(CountsVisits, gym.Wrapper[Any, Any, Any, Any], RecordConstruc
         visits: the `stb_gym.measure.Visits` so far, a copy: counts by state and by pair.
 
     Raises:
-        TypeError: if it is no single environment of stb_gym.
+        TypeError: if `env` is not a single environment of stb_gym.
         RuntimeError: in a step, if the wrappers inside take none or several.
         ValueError: if the game has too many positions to count the visits of each.
 
@@ -139,7 +139,7 @@ class VectorRecordVisits(CountsVisits, gym.vector.VectorWrapper):
         visits: the visits of all environments together.
 
     Raises:
-        TypeError: if it is no vector environment of stb_gym.
+        TypeError: if `envs` is not a vector environment of stb_gym.
         RuntimeError: in a step, if the wrappers inside take none or several.
         ValueError: if the game has too many positions to count the visits of each.
 

@@ -36,8 +36,8 @@ class AgentView:
         game: the rules.
         space: the observation space of a single environment, outside all wrappers.
         width: the length of an observation inside all wrappers.
-        reward_scale: the factor of the utility in the rewards; None if they are normalised or are something else.
-        memory: why what the agent sees may depend on more than the position; "" if it does not.
+        reward_scale: rewards divided by utilities; None if the rewards are normalised, or not a multiple of utilities.
+        memory: the reason why observations may depend on more than the position; "" if they do not.
         tried: the name of the outermost wrapper that was tried out; "" if none was.
         change: what the wrappers change about the turns; "" if nothing. See `Trial`.
 

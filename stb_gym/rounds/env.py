@@ -351,7 +351,7 @@ class RoundEnv(SeatBase, gym.Env[Observation, np.int64]):
 
         Raises:
             ValueError: if the action is outside the action space, or is illegal and `illegal` is "raise".
-            TypeError: if the action is no integer.
+            TypeError: if the action is not an integer.
             RuntimeError: before the first reset, or if the turn is over.
         """
         observation, _, over, truncated, info = self.turn.step(action)

@@ -84,7 +84,7 @@ class RoundMeter:
         opponents: the `Opponents` when the meter was made: after `set_opponents`, make another meter.
 
     Raises:
-        TypeError: if it is no such environment.
+        TypeError: if `env` is not an environment of one seat of a round.
         ValueError: if a wrapper shows more than the position, or several environments differ.
 
     Example:
@@ -124,8 +124,8 @@ class RoundMeter:
             Its expected win, and how much more the best response wins.
 
         Raises:
-            TypeError: if it is no agent, or its answer has a wrong type.
-            ValueError: if it expects other observations or actions, or its answer is no policy of the game.
+            TypeError: if `agent` is not an agent, or its answer has a wrong type.
+            ValueError: if it expects other observations or actions, or its answer is not a policy of the game.
         """
         opponents, tables = self.opponents, self.opponents.rules.tables
         player = player_of(agent, self._view, deterministic, masked)

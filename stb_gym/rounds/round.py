@@ -239,7 +239,7 @@ class Round:
         scores_so_far: all scores so far that the round may have.
 
     Raises:
-        TypeError: if `game` is no game.
+        TypeError: if `game` is not a game.
         ValueError: if a value is not allowed.
 
     Example:

@@ -66,7 +66,7 @@ def tournament(game: Game, strategies: Sequence[str | Policy], limit: int = 100)
         The chances of both players, and of every number of rounds.
 
     Raises:
-        TypeError: if `game` is no game.
+        TypeError: if `game` is not a game.
         ValueError: if an argument is not allowed, a strategy is unknown or does not fit the game, a final score is
             negative, or the tournament never ends because both players always score 0.
 

@@ -130,7 +130,7 @@ class Measured(ABC):
             limit: the greatest number of mistakes; by default all that are known.
 
         Raises:
-            ValueError: if the limit is no integer of 0 or more.
+            ValueError: if the limit is not an integer of 0 or more.
         """
         if limit is not None:
             check_integer("limit", limit, 0, sys.maxsize)

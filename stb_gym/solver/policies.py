@@ -98,7 +98,7 @@ def pair_weights(tables: TurnTables, policy: Playable, illegal: str = "raise") -
 
     Raises:
         ValueError: if the array does not fit the game; or naming the first (afterstate, roll) where it takes an illegal
-            action that is refused, or its probabilities are no distribution.
+            action that is refused, or its probabilities do not sum to 1.
     """
     check_choice("treatment of illegal actions", illegal, ILLEGAL)
     policy = policy_array(tables, policy)

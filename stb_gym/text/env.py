@@ -38,7 +38,7 @@ class TextEnv(gym.Wrapper[str, str, Any, Any], RecordConstructorArgs):
         decision: the state that is asked about; None if no turn is running.
 
     Raises:
-        TypeError: if it is no environment of one turn of stb_gym.
+        TypeError: if `env` is not an environment of one turn of stb_gym.
         ValueError: if the environment refuses illegal actions or has a recorder inside, there is no such wording, or
             names cannot be given.
 

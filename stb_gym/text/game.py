@@ -108,7 +108,7 @@ class TextGame:
 
     @cached_property
     def rules(self) -> str:
-        """The rules, what is maximised, and what an answer that is no legal move does."""
+        """The rules, what is maximised, and the effect of an answer that names no legal move."""
         words = self._words
         lines = [self._wording.opening.format(game=words.introduction()), words.setup(), words.how_to_play()]
         if words.names:

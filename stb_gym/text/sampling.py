@@ -34,7 +34,7 @@ class SampledGrade(MeanLoss):
         unparsable_mass: by an answer that names no action, or several.
         missing_mass: by a question without an answer.
         questions: the number of different questions that the turns asked.
-        unanswered: those without an answer, as `TextGame.questions` yields them.
+        unanswered: the questions without an answer, as `TextGame.questions` yields them.
     """
 
     lost: FloatArray
