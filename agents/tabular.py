@@ -117,7 +117,7 @@ class QLearning(TabularLearner):
         self._updates = np.zeros(size, np.int64)
 
     def _entries_of_pairs(self) -> IntArray:
-        """Return [E] the entry of the table for each pair, which is a state with a legal action."""
+        """Return [P] the entry of the table for each pair, which is a state with a legal action."""
         return np.arange(len(self._tables.pair_afterstate))
 
     def _step(self) -> None:

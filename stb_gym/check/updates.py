@@ -409,7 +409,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
 
 
 def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
-    """Return the truth of half the mean square of the errors of action values.
+    """Return the exact answer for a loss of action values: half of the mean squared error.
 
     Noise is added to the networks until other rules give other targets: double or single Q-learning, with masks or
     without.

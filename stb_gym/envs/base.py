@@ -173,8 +173,8 @@ class GameEnv:
             observations: [B, O]; by default the current ones of the environment.
 
         Returns:
-            For E moves, ordered by observation and action: [E] the index of the observation, by default the number of
-            the environment; [E] the action; and [E, O + 1] the afterstate: an observation without a roll, and last
+            For M moves, ordered by observation and action: [M] the index of the observation, by default the number of
+            the environment; [M] the action; and [M, O + 1] the afterstate: an observation without a roll, and last
             how many dice are thrown next, 0 where the turn ends.
 
         Raises:

@@ -144,10 +144,10 @@ class Stepper(ABC):
 
     @abstractmethod
     def legal_moves(self, states: IntArray) -> tuple[IntArray, IntArray]:
-        """Return the E legal moves at states [B], ordered by state and action; none where the turn is over.
+        """Return the M legal moves at states [B], ordered by state and action; none where the turn is over.
 
         Returns:
-            [E] the index among the B states, and [E] the action.
+            [M] the index among the B states, and [M] the action.
         """
 
     def choose(self, states: IntArray, fractions: FloatArray) -> IntArray:
@@ -188,7 +188,7 @@ class Stepper(ABC):
 
 @dataclass(eq=False, repr=False)
 class TableStepper(Stepper):
-    """A stepper that looks everything up. Row S of the afterstates and row N of the states are the illegal state.
+    """A stepper that looks everything up. Its last afterstate and state, rows Y and S, are illegal.
 
     Attributes:
         tables: the game as arrays.

@@ -18,8 +18,8 @@ class TableValues:
     In a round it depends on the scores so far, too: there is a row of values for each of these. A turn has one row.
 
     Args:
-        states: [C, N] the utilities at states, in C rows.
-        afterstates: [C, S] the utilities at afterstates.
+        states: [C, S] the utilities at states, in C rows.
+        afterstates: [C, Y] the utilities at afterstates.
         illegal: the utility of an illegal action.
     """
 

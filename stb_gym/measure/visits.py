@@ -19,7 +19,7 @@ class Visits:
     """What was visited in a game; those of several environments can be added, also by `sum`.
 
     Attributes:
-        tables: the arrays of the game, with N states and E pairs, the legal actions at states.
+        tables: the arrays of the game, with S states and P pairs of a state and a legal action.
         states: [S] how often each state was reached by a throw, except where the options of a reset chose the dice.
         pairs: [P] how often each pair was taken; actions that lead to the same afterstate count as the lowest of them.
     """

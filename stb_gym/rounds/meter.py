@@ -57,16 +57,16 @@ class RoundRegret:
 
     @property
     def seats(self) -> FloatArray:
-        """[S] the expected win in each of the seats that the agent may have."""
+        """[seats] the expected win in each of the seats that the agent may have."""
         return self._by_seat(self.wins)
 
     @property
     def gains(self) -> FloatArray:
-        """[S] how much more the best response wins in each of them."""
+        """[seats] how much more the best response wins in each of them."""
         return np.maximum(0, self._by_seat(self.best_wins - self.wins))
 
     def _by_seat(self, value: FloatArray) -> FloatArray:
-        """Return [S] the expectation of `value` [C] in each seat."""
+        """Return [seats] the expectation of `value` [C] in each seat."""
         seats = len(self.opponents.seats)
         return np.bincount(self.opponents.seat, self.opponents.chance * value, seats).astype(float) * seats
 

@@ -31,12 +31,12 @@ class Opponents:
 
     Attributes:
         rules: the round.
-        seats: [S] the seats that the player may have, each equally likely.
+        seats: the seats that the player may have, each equally likely.
         seat: [C] the index in `seats`.
         row: [C] the row of the scores so far in the table `rules.scores_so_far`, which has Z rows.
         chance: [C] the probability of the start. The sum is below 1 where a round can end before the turn.
-        holder_chances: [S, Z, N + 1] for a player in one of the `seats` who holds the lead of a row after the turn, the
-            probability of being one of k holders at the end of the round; k = 0 is to be beaten.
+        holder_chances: [seats, Z, N + 1] for a player in one of the `seats` who holds the lead of a row after the turn,
+            the probability of being one of k holders at the end of the round; k = 0 is to be beaten.
     """
 
     rules: Round
@@ -164,7 +164,7 @@ class Opponents:
 
     @cached_arrays
     def _cumulative_holders(self) -> FloatArray:
-        """[S, Z + 1, N + 1] cumulative `holder_chances`; in the last row the player is beaten."""
+        """[seats, Z + 1, N + 1] cumulative `holder_chances`; in the last row the player is beaten."""
         return np.pad(_cumulative(self.holder_chances), ((0, 0), (0, 1), (0, 0)), constant_values=1)
 
 

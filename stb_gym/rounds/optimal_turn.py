@@ -61,7 +61,7 @@ class OptimalTurn:
         return best_values(self.scores_so_far.tables, self.utility(rows))
 
     def weights(self, rows: IntArray) -> FloatArray:
-        """Return [E, B] the probability (0 or 1) of every pair at rows [B]."""
+        """Return [P, B] the probability (0 or 1) of every pair at rows [B]."""
         tables = self.scores_so_far.tables
         best = optimal_pairs(tables, *optimise(tables, self.utility(rows).T[tables.score_index]))
         preferred = best

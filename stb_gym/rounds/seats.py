@@ -30,7 +30,7 @@ def play_seat(scores_so_far: ScoresSoFarTable, seat: int, weights: Callable[[Int
     Args:
         scores_so_far: the Z scores so far of the round.
         seat: the index in turn order, from 0.
-        weights: returns the probabilities of all pairs at rows [B], as [E, B], or as [E, 1] if they are equal.
+        weights: returns the probabilities of all pairs at rows [B], as [P, B], or as [P, 1] if they are equal.
 
     Returns:
         The play.

@@ -41,7 +41,7 @@ def policy_at(tables: TurnTables, plays: Policy | RoundFunction, scores_so_far: 
 
 
 def weights_at(table: ScoresSoFarTable, plays: Policy | RoundFunction, rows: IntArray, after: int) -> FloatArray:
-    """Return [E, B] the probability of every pair at rows [B], or [E, 1] if it is the same at all.
+    """Return [P, B] the probability of every pair at rows [B], or [P, 1] if it is the same at all.
 
     Args:
         table: the scores so far of the round.

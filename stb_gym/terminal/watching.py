@@ -161,7 +161,7 @@ def replay(game: Game, policy: str | Policy, rolls: Sequence[Throw], objective: 
 
     Args:
         game: the rules.
-        policy: the name of a strategy, or a policy [N]; one with probabilities draws with seed 0.
+        policy: the name of a strategy, or [S] actions or [S, A] probabilities; these draw with the seed 0.
         rolls: every throw of the turn: its faces, or their sum where only the sum matters.
         objective: the objective of the turn, see `stb_gym.solve`.
 

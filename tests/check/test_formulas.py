@@ -137,7 +137,7 @@ def test_textbook_targets_pass(kind, num_steps):
 
 @pytest.mark.parametrize("function", every(2, [quantile, categorical], pytest.mark.slow))
 def test_targets_of_distributions(function):
-    """Right ones pass; those without masks are named, and pass where all actions count."""
+    """Test that right targets pass, and that targets without masks are named, and pass where all actions count."""
     check_of = partial(check.q_targets, kind=function.__name__)
     unmasked = partial(function, masked=False)
     assert check_of(function)

@@ -133,7 +133,7 @@ def test_scores_of_another_shape_are_refused(width):
 
 @pytest.mark.parametrize("where", [..., int(TABLES.legal[TABLES.decisions[-1]].argmin())])
 def test_scores_that_are_not_numbers_are_refused(where):
-    """All scores of an observation, or one of an illegal action."""
+    """Test NaN and infinity for all scores of an observation, and for one of an illegal action."""
 
     class NotANumber(nn.Linear):
         def forward(self, observations):

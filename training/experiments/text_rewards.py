@@ -56,8 +56,8 @@ class Course:
     Attributes:
         best: perfect play.
         asked: [Q] the states that are asked about.
-        pairs: [E] the pairs of these states, and `question`: [E] the index of their question.
-        examples, ends: [E, L] questions with a legal move, and [E] their length.
+        pairs: [M] the pairs of these states, and `question`: [M] the index of their question.
+        examples, ends: [M, L] questions with a legal move, and [M] their length.
     """
 
     def __init__(self, game: TextGame):
