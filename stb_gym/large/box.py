@@ -80,7 +80,7 @@ class Box:
 
     @property
     def bits(self) -> IntArray:
-        """[T] the bits of the tiles that are open at the start, highest tile first."""
+        """The bit of each tile that is open at the start, highest tile first."""
         return 1 << np.array(self.game.start_tiles[::-1]) - 1
 
     @cached_property
@@ -92,7 +92,7 @@ class Box:
 
     @cached_arrays
     def scores(self) -> IntArray:
-        """[S] every final score that a board has, in ascending order."""
+        """[T] every final score that a board has, in ascending order."""
         if self.game.score == "digits":
             return np.unique(self.final_scores(subset_sums(self.bits)))
         scores = np.zeros(1, np.int64)

@@ -20,8 +20,8 @@ class TurnSums:
     """Sums over the states of a turn.
 
     Attributes:
-        scores: [S] every final score that can occur, in ascending order.
-        chances: [S] the probability of each.
+        scores: [T] every final score that can occur, in ascending order.
+        chances: [T] the probability of each.
         throws: expected number of throws.
         choices: expected number of states that have a legal action.
         departures: expected number of these states at which the action is not optimal.

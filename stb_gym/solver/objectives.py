@@ -51,7 +51,7 @@ class Objective:
 
     @checked
     def utilities(self, final_score: IntArray) -> NDArray[Any]:
-        """Return the utility [T] of every final score [S].
+        """Return the utilities [T] of final scores [T].
 
         Raises:
             ValueError: if the utility is not a finite number for each of them.
