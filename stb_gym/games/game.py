@@ -49,6 +49,25 @@ class Game(ABC):
         faces: faces of every die, numbered from 1.
         actions: a tuple of what each action does, by action index; an attribute or a property.
         observation_high: [O] the largest value of each number in an observation, at most 255; the smallest is 0.
+
+    Example:
+        >>> from dataclasses import dataclass
+        >>> import stb_gym
+        >>> @dataclass(frozen=True, repr=False)
+        ... class Reroll(stb_gym.Game):  # throw a die, and once more if you like; the last face is the score
+        ...     name, more_is_better, dice, faces = "reroll", True, 1, 6
+        ...     actions, observation_high = ("stop", "throw again"), [6, 1]
+        ...     def start(self):
+        ...         return 0, 1
+        ...     def moves(self, afterstate, roll):
+        ...         stop = {0: (roll[0], 0)}
+        ...         return stop | {1: (7, 1)} if afterstate == self.start() else stop
+        ...     def final_score(self, progress):
+        ...         return progress
+        ...     def observe(self, afterstate, roll):
+        ...         return [roll[0], int(afterstate == self.start())]
+        >>> stb_gym.solve(Reroll()).value
+        4.25
     """
 
     name: ClassVar[str]
