@@ -43,6 +43,13 @@ def walk(game: Game) -> Walk:
         ValueError: if there are more states than LARGEST_TABLE; if a move is not an action or does not lead to an
             afterstate; if a first throw leaves no move; if moves lead back to an afterstate, so that a turn may never
             end; or if moves change when they are asked for again (a sample of them is).
+
+    Example:
+        >>> import stb_gym
+        >>> from stb_gym.games import walk
+        >>> moves = walk(stb_gym.Threes(dice=1))
+        >>> dict(moves[0, 1][3])  # after a 4, the action 0 leads to 4 points and no dice
+        {0: (4, 0)}
     """
     if not fits(game):
         raise ValueError(

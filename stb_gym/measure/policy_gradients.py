@@ -30,12 +30,22 @@ def policy_gradient(meter: RegretMeter, agent: Any, masked: bool | None = None) 
         masked: see `RegretMeter`.
 
     Returns:
-        [P] the derivatives by all parameters of the network, in the order of `parameters()`. Utility is in the
-        objective's unit, so that more is better; rewards are utility times the environment's `reward_scale`.
+        The derivatives by all parameters of the network in one vector, in the order of `parameters()`. Utility is in
+        the objective's unit, so that more is better; rewards are utility times the environment's `reward_scale`.
 
     Raises:
         TypeError: as `meter` does.
         ValueError: as `meter` does, or if the agent is neither of them.
+
+    Example:
+        >>> import stb_gym, torch
+        >>> from stb_gym.measure import policy_gradient
+        >>> meter = stb_gym.RegretMeter(stb_gym.Threes(dice=2))
+        >>> network = torch.nn.Linear(7, 2, bias=False)
+        >>> _ = torch.nn.init.zeros_(network.weight)  # uniformly random play
+        >>> gradient = policy_gradient(meter, network, masked=True).reshape(2, 7)
+        >>> gradient[:, 6].round(3)  # after a 6, a step along the gradient keeps one die more often
+        array([ 0.25, -0.25])
     """
     network_of(meter, agent)
     found = meter(agent, False, masked)

@@ -115,6 +115,14 @@ def grade_turns(env: TextEnv, answers: Mapping[str, list[str]], turns: int = 200
 
     Raises:
         ValueError: if the number of turns is not allowed.
+
+    Example:
+        >>> import gymnasium as gym
+        >>> from stb_gym.text import TextEnv, grade_turns
+        >>> env = TextEnv(gym.make("stb_gym/ShutTheBox-v0"))
+        >>> grade = grade_turns(env, {}, turns=100)
+        >>> len(grade.unanswered)  # the first question of every turn; many turns ask the same
+        13
     """
     return _play(env, lambda decision: answers.get(env.text.identity(decision), []), turns)
 
