@@ -96,5 +96,5 @@ def test_monte_carlo_approaches_the_action_values_of_random_play():
 
 
 def test_a_game_too_large_for_tables_is_refused():
-    with pytest.raises(ValueError, match="needs the tables of a game"):
+    with pytest.raises(ValueError, match="this needs tables, but the environment of ShutTheBox"):
         learner_of(QLearning, rules={"tiles": 18})
