@@ -52,7 +52,7 @@ def measure(config: Config, learner: Learner, turns: int | None = None) -> Measu
         greedy = meter.solution.evaluate(policy, ILLEGAL)
         model = getattr(learner, "agent", None)
         model = model if isinstance(model, BaseAlgorithm) else None  # other agents may have a `policy` of another kind
-        plays = meter(learner.probabilities) if isinstance(learner, PPO) else greedy
+        plays = meter.policy(learner.probabilities) if isinstance(learner, PPO) else policy
         errors = errors_of_critic(meter, model, None, plays, learner.critic)
         return Measurement(greedy, policy, None if errors is None else errors.root_mean_square)
     return Measurement(meter.sample(learner.player, TURNS if turns is None else turns, config.seed))

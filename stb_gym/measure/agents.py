@@ -190,8 +190,6 @@ class ModulePlayer(Player):
     def answer(self, batch: Batch) -> Any:
         """Return the actions [B] of the greatest scores, or the softmax [B, A] over the scores."""
         masks = batch.masks
-        training = [part for part in self.module.modules() if part.training]
-        self.module.eval()
         try:
             with sys.modules["torch"].no_grad():
                 output = module_scores(self.module, batch.observations, masks)
@@ -201,9 +199,6 @@ class ModulePlayer(Player):
                 f"the module fails on observations of shape {shapes} ({shortened(reason(error))}): pass the part of it "
                 "that takes these, or a function that calls it"
             ) from error
-        finally:
-            for part in training:
-                part.training = True
         if isinstance(output, tuple | dict):
             raise TypeError(
                 f"the module returned a {type(output).__name__}, not scores [B, A]: pass the part of it that returns "
@@ -229,11 +224,20 @@ class ModulePlayer(Player):
 
 
 def module_scores(module: Any, observations: Any, masks: BoolArray) -> Any:
-    """Return the scores [B, A] that a torch module gives, such as logits or Q-values: a tensor with gradients."""
+    """Return the scores [B, A] that a torch module gives, such as logits or Q-values: a tensor with gradients.
+
+    The module is in evaluation mode meanwhile: dropout would give other scores each time.
+    """
     positional = [tensors_like(module, observations)]
     if has_mask_argument(module.forward):
         positional.append(tensors_like(module, masks).bool())
-    output = module(*positional)
+    training = [part for part in module.modules() if part.training]
+    module.eval()
+    try:
+        output = module(*positional)
+    finally:
+        for part in training:
+            part.training = True
     return getattr(output, "logits", output)
 
 

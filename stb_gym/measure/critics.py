@@ -9,7 +9,7 @@ import numpy as np
 from stb_gym.measure.meter import RegretMeter
 from stb_gym.measure.sb3_models import ModelNetwork
 from stb_gym.measure.tensors import as_array
-from stb_gym.solver import Evaluation
+from stb_gym.solver import Policy
 
 EQUAL = 1e-9  # share of random play's regret below which an advantage counts as 0
 
@@ -31,20 +31,21 @@ class CriticErrors:
 
 
 def errors_of_critic(
-    meter: RegretMeter, agent: Any, masked: bool | None, found: Evaluation, critic: Callable[..., Any] | None
+    meter: RegretMeter, agent: Any, masked: bool | None, policy: Policy, critic: Callable[..., Any] | None
 ) -> CriticErrors | None:
     """Return the errors of a given critic, or of the critic of a model; None without one.
 
     It is also None if the rewards from which the critic learns are not a multiple of the utility, or are all 0. The
-    errors are against the exact values of the policy of `found`, or of the stochastic policy of an actor-critic model.
+    errors are against the exact values of the agent's `policy`, or of the stochastic policy of an actor-critic model.
     """
     scale = meter.view.reward_scale
     if critic is None and hasattr(agent, "policy") and (network := ModelNetwork(agent)).has_critic:
         critic = network.critic
-        found = meter(agent, False, masked) if network.reveals_probabilities else found
+        policy = meter.policy(agent, False, masked) if network.reveals_probabilities else policy
         scale = meter.view.learned_scale(agent)
     if critic is None or not scale:
         return None
+    found = meter.solution.evaluate(policy, meter.illegal)
     tables, goal = found.tables, found.optimum.objective
     at = tables.decisions
     estimate = as_array(critic(meter.view(tables.observation[at], tables.legal[at])), "the critic").astype(float)
@@ -55,9 +56,11 @@ def errors_of_critic(
     _, at_states = found.utilities
     exact = found.pair_advantage
     if estimate.size > len(at):
-        of_pairs = tables.policy(estimate)[tables.pair_state, tables.pair_action]
-        share = np.maximum(tables.sum_at_states(found.weights), 1e-300)
-        of_states = tables.sum_at_states(found.weights * of_pairs) / share
+        of_actions = tables.policy(estimate)
+        of_pairs = of_actions[tables.pair_state, tables.pair_action]
+        # Illegal actions count as the policy takes them; those that it never takes may have any estimate.
+        taken = policy if policy.ndim == 2 else np.eye(tables.num_actions)[policy]
+        of_states = np.multiply(taken, of_actions, out=np.zeros(taken.shape), where=taken > 0).sum(axis=1)
         estimated = of_pairs - tables.at_pairs(of_states)
     else:
         of_states = scale * goal.utilities(tables.final_score).astype(float)[tables.state_origin]

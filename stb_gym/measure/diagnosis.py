@@ -138,7 +138,7 @@ def diagnose(
         rest=found.regret - fitted,
         exploration_first=exploration_first,
         sampling_first=sampling_first,
-        critic=errors_of_critic(meter, agent, masked, found, critic),
+        critic=errors_of_critic(meter, agent, masked, meter.policy(agent, deterministic, masked), critic),
         gradient_cosine=None if gradient is None else cosine_with_exact(meter, agent, masked, gradient),
     )
 

@@ -158,6 +158,21 @@ def test_errors_of_a_critic_are_weighted_by_visits(scale, of_actions):
     )
 
 
+@pytest.mark.parametrize("deterministic", [False, True])
+def test_exact_action_values_of_illegal_play_have_no_errors(deterministic):
+    """Estimates of illegal actions count as the policy takes them."""
+    policy = random_policy(SIX, 1, illegal=True)
+    if deterministic:
+        policy = np.eye(TABLES.num_actions)[policy.argmax(axis=1)]
+    evaluation = METER.optimum.evaluate(policy, "end")
+    assert evaluation.illegal_mass > 0
+    values = np.full(policy.shape, -21.0)
+    values[TABLES.pair_state, TABLES.pair_action] = TABLES.after_pairs(evaluation.utilities[0])
+    assert critic_errors(policy, values) == pytest.approx(dict.fromkeys(critic_errors(policy, values), 0))
+    values[(policy == 0) & ~TABLES.legal] = math.nan
+    assert critic_errors(policy, values)["bias"] == pytest.approx(0)
+
+
 def test_critics_learn_from_the_rewards_of_their_own_environment():
     def errors(env, scale):
         model = A2C("MlpPolicy", env, seed=1, device="cpu")
@@ -234,6 +249,19 @@ def check_gradient(meter, agent, network, masked, step, error):
 def test_the_gradient_equals_finite_differences(masked):
     network = double_network(4)
     check_gradient(METER, network, network, masked, step=1e-4, error=1e-6)
+
+
+def test_the_gradient_is_that_of_the_network_as_it_plays():
+    """In training mode dropout would make it random, and batch normalisation would change the network."""
+    torch.manual_seed(4)
+    first, last = nn.Linear(TABLES.observation.shape[1], 8), nn.Linear(8, TABLES.num_actions)
+    network = nn.Sequential(first, nn.BatchNorm1d(8), nn.Dropout(), last).double()
+    before = {name: entry.clone() for name, entry in network.state_dict().items()}
+    check_gradient(METER, network, network, masked=True, step=1e-4, error=1e-6)
+    assert network.training
+    network.load_state_dict(before)
+    policy_gradient(METER, network, masked=True)
+    assert all(torch.equal(entry, before[name]) for name, entry in network.state_dict().items())
 
 
 def test_the_gradient_of_a_model_equals_finite_differences():
