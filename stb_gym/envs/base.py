@@ -12,7 +12,7 @@ from gymnasium.envs.registration import EnvSpec
 from numpy.typing import NDArray
 
 from stb_gym.arguments import checked
-from stb_gym.arrays import IntArray
+from stb_gym.arrays import FloatArray, IntArray, freeze
 from stb_gym.checks import check_choice, listed
 from stb_gym.envs.table_stepper import Stepper, TableStepper
 from stb_gym.games import Game, game_of, observation_high, rules_class_of
@@ -53,10 +53,7 @@ class GameEnv:
     """Base of `TurnEnv` and `TurnVectorEnv`, which document the arguments.
 
     Attributes:
-        illegal: what an illegal action does: it ends the turn ("end"), or raises an error ("raise").
         stepper: the `Stepper`.
-        rewards: [F] the reward of each final score; see `Stepper.scores`.
-        illegal_reward: the reward of an illegal action that ends the turn.
         rewards_at: a function from the states [B] that a step reached to its rewards [B].
         chose_throws: whether the options of the last reset left out some throws, so that their dice were not random.
         afterstate_space: the space of the afterstate of one move.
@@ -86,14 +83,15 @@ class GameEnv:
             raise ValueError(f"reward_scale must be a finite number above 0, not {quoted(reward_scale)}")
         self._game = game_for(type(self), game, rules)
         self._objective = objective_of(self.game, objective)
-        self.illegal = illegal
+        self._illegal = illegal
         self._reward_scale = float(reward_scale)
         self.render_mode = render_mode
         self._single_space = observation_space(observation_high(self.game), observation_dtype)
         self.afterstate_space = space_of_afterstates(self._single_space, self.game)
         self.stepper = stepper(self.game, self._single_space.dtype.name)
-        self.rewards = np.array([*self.objective.utilities(self.stepper.scores)], float) * self.reward_scale
-        self.illegal_reward = self.objective.illegal_utility(self.stepper.scores) * self.reward_scale
+        utilities = np.array([*self.objective.utilities(self.stepper.scores)], float)
+        self._rewards = freeze(utilities * self.reward_scale)
+        self._illegal_reward = self.objective.illegal_utility(self.stepper.scores) * self.reward_scale
         self.rewards_at = self.stepper.at_ends(self.rewards, self.illegal_reward)
         self._renderer: Any = None
         if render_mode is not None:
@@ -120,9 +118,24 @@ class GameEnv:
         return self._objective
 
     @property
+    def illegal(self) -> str:
+        """What an illegal action does: it ends the turn ("end"), or raises an error ("raise")."""
+        return self._illegal
+
+    @property
     def reward_scale(self) -> float:
         """The factor of rewards."""
         return self._reward_scale
+
+    @property
+    def rewards(self) -> FloatArray:
+        """[F] the reward of each final score; see `Stepper.scores`."""
+        return self._rewards
+
+    @property
+    def illegal_reward(self) -> float:
+        """The reward of an illegal action that ends the turn."""
+        return self._illegal_reward
 
     @property
     def objective_name(self) -> str | None:

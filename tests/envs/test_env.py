@@ -145,7 +145,9 @@ def test_a_wrong_action_is_refused_and_changes_nothing(action):
     assert env.snapshot() == before
 
 
-@pytest.mark.parametrize("name", ["game", "objective", "reward_scale", "max_episode_steps"])
+@pytest.mark.parametrize(
+    "name", ["game", "objective", "illegal", "reward_scale", "rewards", "illegal_reward", "max_episode_steps"]
+)
 def test_what_the_tables_of_an_environment_follow_cannot_be_set(name):
     envs = [make_turn("threes"), make_turns("threes"), RoundEnv("threes"), RoundVectorEnv("threes")]
     for env in envs:
