@@ -2,6 +2,7 @@
 
 import runpy
 import sys
+from copy import deepcopy
 from math import log10
 from statistics import mean
 from unittest.mock import patch
@@ -189,6 +190,20 @@ def test_steps_in_all_environments_are_counted():
         envs.step(np.zeros(20, int))
 
 
+def test_steps_of_copies_are_counted_and_positions_are_not_chosen():
+    """A copy that is stepped to look ahead uses the budget, too."""
+    env = TaskEnv(SMALL["points"], "masks", 40)
+    envs = env.vector(20)
+    env.reset(seed=0)
+    deepcopy(env).step(0)
+    deepcopy(envs).step(np.zeros(20, int))
+    assert env.num_steps == 21
+    for each in (env, envs):
+        with pytest.raises(ValueError, match=r"begins turns at random, without the options \['roll'\]"):
+            each.reset(options={"roll": 3})
+    envs.reset(options={"reset_mask": np.ones(20, bool)})
+
+
 # The tasks and the number
 
 
@@ -272,6 +287,13 @@ def test_the_number_needs_the_same_seeds_in_each_task():
         number(rows)
     with pytest.raises(ValueError, match="all tasks need the same seeds: points has 0, 1, but target none"):
         number(rows[rows["kind"] != "target"])
+
+
+def test_the_number_counts_all_seeds_from_0():
+    """Else the best of many seeds could be chosen."""
+    rows = rows_of({kind: [0.1, 0.2, 0.3] for kind in KINDS})
+    with pytest.raises(ValueError, match="all seeds from 0 count, good and bad: there are 0, 2, but not 1"):
+        number(rows[rows["seed"] != 1])
 
 
 def test_files_of_other_tasks_are_not_graded(tmp_path):

@@ -16,6 +16,16 @@ TRACKS = {
 MORE = 1.05  # times the budget is the limit, so that the last rollout can be whole
 
 
+class Steps:
+    """A count of steps that copies of an environment share."""
+
+    def __init__(self) -> None:
+        self.made = 0
+
+    def __deepcopy__(self, memo: Any) -> "Steps":
+        return self
+
+
 class Tracked:
     """A mixin of wrappers of environments: it hands out what a track allows, and refuses steps beyond the budget.
 
@@ -27,7 +37,13 @@ class Tracked:
     task_env: Any
 
     def reset(self, *, seed: Any = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
-        """Begin turns."""
+        """Begin turns.
+
+        Raises:
+            ValueError: if the options choose a position or a throw, and the track does not allow everything.
+        """
+        if self.task_env.track != "rules" and (chosen := sorted({*(options or {})} - {"reset_mask"})):
+            raise ValueError(f"the track {self.task_env.track} begins turns at random, without the options {chosen}")
         observation, info = self.env.reset(seed=seed, options=options)
         return observation, self._shown(info)
 
@@ -66,13 +82,15 @@ class TaskVectorEnv(Tracked, CountedVectorEnv):
     """A vector environment of a task; other attributes are those of `unwrapped`."""
 
     def __getattr__(self, name: str) -> Any:
+        if name in ("env", "task_env"):  # of an object that is being copied
+            raise AttributeError(name)
         if name.startswith("_") or self.unwrapped is self:
             raise AttributeError(f"the track {self.task_env.track} has no attribute {name}")
         return getattr(self.env, name)
 
 
 class TaskEnv(Tracked, AgentEnv):
-    """The environment of a task.
+    """The environment of a task. Copies of it count their steps together.
 
     Args:
         task: the task.
@@ -83,7 +101,17 @@ class TaskEnv(Tracked, AgentEnv):
     vector_class = TaskVectorEnv
 
     def __init__(self, task: TrainingTask, track: str, budget: int):
+        self._steps = Steps()
         super().__init__(task.env, task.arguments)
         self.track = track
         self.budget = budget
         self.task_env = self
+
+    @property
+    def num_steps(self) -> int:
+        """Steps made so far here, in copies, and in the environments of `vector`."""
+        return self._steps.made
+
+    @num_steps.setter
+    def num_steps(self, made: int) -> None:
+        self._steps.made = made

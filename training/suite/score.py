@@ -49,7 +49,7 @@ def number(rows: pd.DataFrame) -> Number:
         rows: the rows of `entries.grade` with one budget.
 
     Raises:
-        ValueError: if a task has no result, or other seeds than the first one.
+        ValueError: if a task has no result, or other seeds than the first one, or a seed below the highest is missing.
     """
     seeds = {kind: ", ".join(map(str, sorted(rows["seed"][rows["kind"] == kind]))) for kind in KINDS}
     first = seeds["points"]
@@ -58,6 +58,9 @@ def number(rows: pd.DataFrame) -> Number:
             raise ValueError(
                 f"all tasks need the same seeds: points has {first or 'none'}, but {kind} {each or 'none'}"
             )
+    missing = sorted({*range(rows["seed"].max())} - {*rows["seed"]})
+    if missing:
+        raise ValueError(f"all seeds from 0 count, good and bad: there are {first}, but not {missing[0]}")
     by_kind = log_scores(rows).groupby("kind")
     means = by_kind.mean()
     middle = means.mean()
