@@ -1,8 +1,9 @@
 """Read and write policies as .npz files that name their rules and their objective.
 
 Files are not trusted: nothing in them is executed, and each array must have a size that the game allows before it is
-read (`numpy.load` would reserve as much memory as a file claims). A file holds the SHA-256 of its entries, which is
-checked; files of earlier versions have none.
+read (`numpy.load` would reserve as much memory as a file claims). A file holds the SHA-256 of its entries and of the
+tables of its game, which is checked: the code of a game may change under the same name. In files of earlier versions it
+is that of the entries alone, or there is none.
 
 Some policies come with the package and are read by name; commands.toml beside them lists the commands that trained
 them. A training stores the policies of all its measurements in one file (`save_policies`).
@@ -31,6 +32,7 @@ from stb_gym.solver import (
     Objective,
     Playable,
     Policy,
+    TurnTables,
     compile_game,
     is_named,
     objective_of,
@@ -184,7 +186,7 @@ def read_policy(path: str | Path, game: Game | None = None, illegal: str | None 
         illegal = illegal or header.illegal
         tables = compile_game(game)
         largest = HEADER | {"policy": min(LARGEST, tables.num_states * tables.num_actions * 8)}
-        *_, policy = read_arrays(file, largest, whole=True)
+        *_, policy = read_arrays(file, largest, tables)
         with np.errstate(over="ignore"):  # sums of numbers that are not probabilities
             pair_weights(tables, policy, illegal)
         return SavedPolicy(game, objective, illegal, policy)
@@ -246,13 +248,13 @@ def _read_header(file: Path) -> _Header:
     return header
 
 
-def read_arrays(path: Path, largest: Mapping[str, int], *, whole: bool = False) -> list[NDArray[Any]]:
+def read_arrays(path: Path, largest: Mapping[str, int], tables: TurnTables | None = None) -> list[NDArray[Any]]:
     """Read arrays of numbers or text from an untrusted .npz file of this format.
 
     Args:
         path: the file.
         largest: the most bytes that each array may have, by its name.
-        whole: whether these are all arrays of the file. Then they are compared with its SHA-256.
+        tables: the tables of its game, if these are all arrays of the file. Then they are compared with its SHA-256.
 
     Returns:
         The arrays in the order of `largest`.
@@ -269,8 +271,10 @@ def read_arrays(path: Path, largest: Mapping[str, int], *, whole: bool = False) 
         if not np.array_equal(_read_array(archive, "format", 8), FORMAT):
             raise ValueError("it was written by another version of stb_gym; save it again")
         arrays = {name: _read_array(archive, name, most) for name, most in largest.items()}
-        if whole and "sha256.npy" in archive.namelist() and _read_array(archive, "sha256", 256) != _sha256_of(arrays):
-            raise ValueError(MISMATCH)
+        if tables is not None and "sha256.npy" in archive.namelist():
+            digest = _read_array(archive, "sha256", 256)
+            if digest not in (_sha256_of(arrays, tables), _sha256_of(arrays)):
+                raise ValueError(f"{MISMATCH}, or its game has changed")
     return list(arrays.values())
 
 
@@ -294,14 +298,17 @@ def _write(path: str | Path, game: Game, objective: Objective, illegal: str, **a
     """Write arrays after the entries of `_Header` to an .npz file of this format, whole or not at all."""
     header = _Header(name_of(game), json.dumps(all_rules(game), default=int), objective.name, illegal)
     arrays = {name: np.asarray(array) for name, array in (header._asdict() | arrays).items()}
+    digest = _sha256_of(arrays, compile_game(game))
     with write_aside(path) as aside, aside.open("wb") as file:
-        np.savez_compressed(file, format=FORMAT, sha256=_sha256_of(arrays), **arrays)
+        np.savez_compressed(file, format=FORMAT, sha256=digest, **arrays)
 
 
-def _sha256_of(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """Return the SHA-256 of the names, types, shapes and values of arrays."""
+def _sha256_of(arrays: Mapping[str, NDArray[Any]], tables: TurnTables | None = None) -> str:
+    """Return the SHA-256 of the names, types, shapes and values of arrays, and of what the rules say in the tables."""
+    rules = ("progress", "dice", "final_score", "state_probability", "pair_state", "pair_action", "pair_afterstate")
+    of_tables = {} if tables is None else {name: getattr(tables, name) for name in rules}
     found = hashlib.sha256()
-    for name, array in arrays.items():
+    for name, array in {**arrays, **of_tables}.items():
         found.update(f"{name} {array.dtype.str} {array.shape} ".encode() + array.tobytes())
     return found.hexdigest()
 
@@ -354,7 +361,7 @@ def load_policies(path: str | Path, game: Game, illegal: str, objective: Goal | 
         header.check_game(game)
         if objective is not None and header.objective != (goal := objective_of(game, objective).name):
             raise ValueError(f"its policies play for {header.objective}, not for {goal}")
-        *_, steps, actions = read_arrays(file, HEADER | {"steps": LARGEST, "actions": LARGEST}, whole=True)
+        *_, steps, actions = read_arrays(file, HEADER | {"steps": LARGEST, "actions": LARGEST}, tables)
         if (
             (steps.dtype.kind, steps.ndim, actions.dtype.kind) != ("i", 1, "u")
             or actions.shape != (len(tables.decisions), len(steps))

@@ -45,6 +45,11 @@ def write(path, **entries):
     return path
 
 
+def lowest_moves(self, afterstate, roll):
+    """Return only the move of lowest action, at most."""
+    return dict([*ShutTheBox.moves(self, afterstate, roll).items()][:1])
+
+
 def error_of(path, read=read_policy):
     """Return the reason of the error, after its first words "cannot read the policy PATH: "."""
     with pytest.raises(ValueError, match=rf"^cannot read the policy {re.escape(str(path))}: [^\n]+$") as refused:
@@ -115,6 +120,21 @@ def test_a_file_goes_before_a_bundled_policy_of_its_name(tmp_path, monkeypatch):
     Path("optimal").mkdir()
     save_policy("optimal/policy.npz", GAME, BEST)
     assert [is_policy(name) for name in ("optimal", "./optimal", "ppo-threes")] == [False, True, True]
+
+
+@pytest.mark.parametrize("rule", [{"final_score": lambda self, board: board}, {"moves": lowest_moves}])
+def test_files_of_a_game_whose_code_has_changed_are_refused(rule, tmp_path, monkeypatch):
+    old, new = (type("Mine", (ShutTheBox,), {"name": "mine", **rules})(tiles=4) for rules in ({}, rule))
+    monkeypatch.setitem(GAMES, "mine", type(old))
+    save_policy(tmp_path / "one.npz", old, solve(old).policy)
+    save_policies(tmp_path / "many.npz", old, {0: solve(old).policy})
+    assert (read_policy(tmp_path / "one.npz").policy == solve(old).policy).all()
+    monkeypatch.setitem(GAMES, "mine", type(new))
+    changed = "was edited, or its game has changed"
+    with pytest.raises(ValueError, match=changed):
+        read_policy(tmp_path / "one.npz", illegal="end")
+    with pytest.raises(ValueError, match=changed):
+        load_policies(tmp_path / "many.npz", new, "end")
 
 
 # Files that are not trusted
