@@ -21,6 +21,10 @@ Seeds = Annotated[int | list[int] | None, Parameter(converter=numbers_or_ranges)
 SHOWN = ["wording", "names", "regret", "fallback_regret", "illegal_mass", "unparsable_mass", "missing_mass"]
 NO_MOVE = "an answer without a legal move"
 LOSE = "Playing {game}, these answers lose {regret}{unit} a turn against perfect play"
+UNASKED = (
+    " But {missing} of the {questions} questions of these turns have no answer, which counts as the worst score: ask "
+    "them with the same --turns."
+)
 SPREAD = "Playing {game}, these answers lose from {least} to {most}{unit} a turn, by how the questions are asked."
 
 
@@ -122,9 +126,8 @@ def grade(
             answers=str(answers),
         )
     formats = {**FORMATS, "interval": form_of(goal.unit)}
-    return Answer(
-        f"{LOSE}{INTERVAL}.", game, goal, tables={"facts": ""}, formats=formats, **found.summary(), answers=str(answers)
-    )
+    sentence = f"{LOSE}{INTERVAL}." + (UNASKED if found.unanswered else "")
+    return Answer(sentence, game, goal, tables={"facts": ""}, formats=formats, **found.summary(), answers=str(answers))
 
 
 def _envs(game: Game, objective: str, names: Seeds, moves: bool, wordings: tuple[str, ...]) -> list[TextEnv]:
