@@ -196,17 +196,18 @@ def by_agent(measurements: pd.DataFrame) -> dict[str, pd.DataFrame]:
     variants = measurements.groupby("algorithm")["variant"].nunique()
     for (algorithm, variant), alike in measurements.groupby(["algorithm", "variant"], sort=False):
         for (made, budget), equal in alike.groupby(["made", "budget"], sort=False):
-            others = [from_json(text) for text in equal["settings"].unique()]
-            for text, runs in equal.groupby("settings", sort=False):
+            settings = [from_json(text) for text in equal["settings"]]
+            others = [own for number, own in enumerate(settings) if own not in settings[:number]]
+            for own in others:  # 1 and 1.0 are equal
                 words = [algorithm] if variant == STANDARD or variants[algorithm] == 1 else [algorithm, variant]
                 if made != budget:
                     words.append(f"{made:,} of {budget:,} steps")
                 elif alike["made"].nunique() > 1:
                     words.append(f"{made:,} steps")
-                for name, value in from_json(text).items():
+                for name, value in own.items():
                     if any(other.get(name) != value for other in others):
                         words.append(f"{name} {value}")
-                agents[", ".join(words)] = runs
+                agents[", ".join(words)] = equal[[each == own for each in settings]]
     return agents
 
 

@@ -143,6 +143,13 @@ def test_agents_of_one_algorithm_are_named_by_what_differs(tmp_path):
     assert found == [("q-learning", 2000, 1, found[0][-1]), ("q-learning", 7000, 2, found[0][-1])]
 
 
+def test_equal_settings_that_are_written_in_other_ways_are_of_one_agent(runs):
+    rows = read_measurements(runs[:1])
+    written = [rows.assign(settings=text, seed=seed) for seed, text in enumerate(('{"width": 1}', '{"width": 1.0}'))]
+    [(_, found)] = by_agent(pd.concat(written)).items()
+    assert found["seed"].nunique() == 2
+
+
 def test_agents_are_grouped_by_the_steps_that_they_made(tmp_path, capsys):
     made = {"q-learning": 8192, "ppo": 8150, "dqn": 262_144, "sb3-a2c": 4000}
     paths = [fake_run(tmp_path / name, LEARNED, name, steps, steps=8192) for name, steps in made.items()]
