@@ -329,12 +329,14 @@ def save_policies(path: Path, game: Game, policies: Mapping[int, Policy], object
         objective: what they play for.
 
     Raises:
-        ValueError: if a policy is not an array of actions.
+        ValueError: if a policy is not an array of actions of the game.
     """
     if any(policy.ndim != 1 for policy in policies.values()):
         raise ValueError("policies of a training are actions: predict must not return probabilities")
-    decisions = compile_game(game).decisions
-    actions = np.stack([policy[decisions] for policy in policies.values()], axis=1)
+    tables = compile_game(game)
+    actions = np.stack([policy[tables.decisions] for policy in policies.values()], axis=1)
+    if actions.dtype.kind not in "iu" or actions.min() < 0 or actions.max() >= tables.num_actions:
+        raise ValueError(f"actions of {game} are integers from 0 to {tables.num_actions - 1}")
     actions = actions.astype(np.min_scalar_type(actions.max()))
     _write(path, game, objective_of(game, objective), "end", steps=list(policies), actions=actions)
 

@@ -290,4 +290,7 @@ def test_the_policies_of_another_game_or_objective_are_refused(tmp_path):
 def test_policies_of_a_training_are_actions(tmp_path):
     with pytest.raises(ValueError, match="policies of a training are actions: predict must not return probabilities"):
         save_policies(tmp_path / "policies.npz", GAME, {0: RANDOM})
+    for wrong in (np.full(TABLES.num_states, -1), BEST + TABLES.num_actions, BEST + 0.5):
+        with pytest.raises(ValueError, match=f"are integers from 0 to {TABLES.num_actions - 1}"):
+            save_policies(tmp_path / "policies.npz", GAME, {0: BEST, 1: wrong})
     assert not [*tmp_path.iterdir()]
