@@ -1,5 +1,6 @@
 """Test the protocol exact-8: its tasks, its budget, its entries, and the number of a scripted agent in closed form."""
 
+import pickle
 import runpy
 import sys
 from copy import deepcopy
@@ -202,6 +203,17 @@ def test_steps_of_copies_are_counted_and_positions_are_not_chosen():
         with pytest.raises(ValueError, match=r"begins turns at random, without the options \['roll'\]"):
             each.reset(options={"roll": 3})
     envs.reset(options={"reset_mask": np.ones(20, bool)})
+
+
+def test_steps_in_other_processes_are_refused(monkeypatch):
+    """Each process would have a budget of its own."""
+    env = TaskEnv(SMALL["points"], "masks", 40)
+    env.reset(seed=0)
+    copy = pickle.loads(pickle.dumps(env))
+    monkeypatch.setattr("os.getpid", lambda: 0)
+    for each in (env, copy):
+        with pytest.raises(RuntimeError, match="another process are not counted: use env"):
+            each.step(0)
 
 
 # The tasks and the number

@@ -1,5 +1,6 @@
 """The environment that an agent of exact-8 learns in: it hands out what a track allows, and counts the steps."""
 
+import os
 from typing import Any
 
 import numpy as np
@@ -17,10 +18,11 @@ MORE = 1.05  # times the budget is the limit, so that the last rollout can be wh
 
 
 class Steps:
-    """A count of steps that copies of an environment share."""
+    """A count of steps that copies of an environment share, in the process that made it."""
 
     def __init__(self) -> None:
         self.made = 0
+        self.process = os.getpid()
 
     def __deepcopy__(self, memo: Any) -> "Steps":
         return self
@@ -51,7 +53,7 @@ class Tracked:
         """Take actions.
 
         Raises:
-            RuntimeError: if the steps of the budget are used up.
+            RuntimeError: if the steps of the budget are used up, or this is another process.
         """
         *transition, info = super().step(action)  # type: ignore[misc]
         budget = self.task_env.budget
@@ -114,4 +116,6 @@ class TaskEnv(Tracked, AgentEnv):
 
     @num_steps.setter
     def num_steps(self, made: int) -> None:
+        if os.getpid() != self._steps.process:
+            raise RuntimeError("steps in another process are not counted: use env.vector(num_envs)")
         self._steps.made = made
