@@ -108,15 +108,15 @@ def cosine_with_exact(meter: RegretMeter, agent: Any, masked: bool | None, gradi
     """Return the cosine between a given gradient and the exact one.
 
     Raises:
-        ValueError: as `flat_gradient` does, or if the gradient is zero.
+        ValueError: as `flat_gradient` does, or if one of them is zero.
     """
     exact = policy_gradient(meter, agent, masked)
     network, _ = network_of(meter, agent)
     given = flat_gradient(gradient, list(network.parameters()))
-    length = np.linalg.norm(given)
-    if length == 0:
-        raise ValueError("the gradient is zero, and has no direction")
-    return float(exact @ given / (np.linalg.norm(exact) * length))
+    for name, each in (("gradient", given), ("exact gradient", exact)):
+        if not each.any():
+            raise ValueError(f"the {name} is zero, and has no direction")
+    return float(exact @ given / (np.linalg.norm(exact) * np.linalg.norm(given)))
 
 
 def flat_gradient(gradient: Any, parameters: list[Any]) -> FloatArray:

@@ -296,6 +296,15 @@ def test_a_given_gradient_is_compared_with_the_exact_one():
             diagnose(METER, network, visits, masked=True, gradient=wrong)
 
 
+def test_a_gradient_is_not_compared_where_no_choice_matters():
+    game = ShutTheBox(tiles=1, dice=1)
+    tables = compile_game(game)
+    network = nn.Linear(tables.observation.shape[1], tables.num_actions)
+    ones = [torch.ones_like(weight) for weight in network.parameters()]
+    with pytest.raises(ValueError, match="the exact gradient is zero"):
+        diagnose(RegretMeter(game), network, random_visits(game), masked=True, gradient=ones)
+
+
 # Refusals
 
 
