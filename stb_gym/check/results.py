@@ -93,9 +93,9 @@ class CheckResult:
         if failed:
             yield f"{self.id} FAILED in {len(failed)} of {count} cases"
             details = {
+                "likely": "; or ".join(self.likely),  # first, because pytest prints only the first line or two
                 "worst": f"{self.worst.name}, error {self.error:.3g}",
                 "where": self.where,
-                "likely": "; or ".join(self.likely),
                 "try": self.remedy,
             }
             for title, text in details.items():

@@ -242,8 +242,7 @@ def test_a_report_says_what_is_wrong_and_where():
     result = check.advantages(lambda batch: -loop(batch), lam=[0.9], discount=[1.0])
     assert result.likely == ("the sign is wrong",)
     report = repr(result)
-    assert report.startswith("advantages FAILED in 4 of 4 cases")
-    assert "likely: the sign is wrong" in report
+    assert report.startswith("advantages FAILED in 4 of 4 cases\n  likely: the sign is wrong\n")  # pytest shortens it
     assert "the mean is" in result.where
     assert json.loads(json.dumps(result.summary()))["passed"] is False
     assert repr(check.advantages(loop, lam=[0.9])).startswith("advantages passed: 8 cases, greatest error ")
