@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
+from math import isfinite
 from typing import Any
 
 from stb_gym.messages import in_lines, shortened
@@ -111,16 +112,20 @@ class CheckResult:
             yield "  with " + ", ".join(f"{name} {version}" for name, version in self.versions.items())
 
     def summary(self) -> dict[str, Any]:
-        """Return the result by name, ready for JSON."""
+        """Return the result by name, ready for JSON, which has no NaN and no infinity: such an error is None."""
+
+        def finite(error: float) -> float | None:
+            return error if isfinite(error) else None
+
         return {
             "id": self.id,
             "passed": self.passed,
-            "error": self.error,
+            "error": finite(self.error),
             "where": self.where,
             "likely": list(self.likely),
             "remedy": self.remedy,
             "versions": self.versions or {},
-            "cases": [asdict(case) | {"passed": case.passed} for case in self.cases],
+            "cases": [asdict(case) | {"error": finite(case.error), "passed": case.passed} for case in self.cases],
         }
 
 

@@ -4,6 +4,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass, fields, make_dataclass
 from dataclasses import field as field_of
 from functools import lru_cache
@@ -226,13 +227,16 @@ def policy_of(game: Game, name: str) -> Playable:
 def imported(name: str, option: str) -> Any:
     """Import MODULE, or NAME from it if the name is MODULE:NAME; the module may be in the working directory.
 
+    What the module prints goes to standard error, because standard output is for the answer.
+
     Raises:
         ValueError: if the import fails, with its reason.
     """
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
     try:
-        return resolve_name(name if ":" in name else f"{name}:")  # with a colon, it reports what a module raises
+        with redirect_stdout(sys.stderr):
+            return resolve_name(name if ":" in name else f"{name}:")  # with a colon, it reports what a module raises
     except (Exception, SystemExit) as error:  # the module may do anything
         is_file = isinstance(error, ModuleNotFoundError) and name.partition(":")[0].endswith(".py")
         hint = "; name the module without .py" if is_file else ""

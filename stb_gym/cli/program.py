@@ -9,6 +9,7 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from dataclasses import fields
 from functools import lru_cache
 from typing import Annotated, Any
@@ -226,7 +227,8 @@ def _of_game(function: Callable[..., Any], rules: type[Game] | None, of_rules: b
             values["game"] = make_game(rules, {**named, **given})
         if "where" in flags:
             values["where"] = values.get("where", GameFlags()).given()
-        answer = function(*positional, **values)
+        with redirect_stdout(sys.stderr if as_json else sys.stdout):  # code of a user may print, too
+            answer = function(*positional, **values)
         if answer is None:
             return 0
         say(json.dumps({"schema": SCHEMA, **answer.json}) if as_json else answer.text(full))

@@ -1,8 +1,10 @@
 """Test the command that checks learning code: its sentence, its exit status and its JSON."""
 
 import json
+import sys
 
 import numpy as np
+import pytest
 
 CODE = "tests.cli.test_checking"
 
@@ -40,3 +42,19 @@ def test_code_that_fails(run):
     found = json.loads(out)
     assert status == 1
     assert (found["id"], found["passed"], len(found["cases"])) == ("returns", False, 8)
+
+
+def test_json_stands_alone_on_standard_output(run, tmp_path, monkeypatch):
+    """Code under test may print, and its error may not be a number, which JSON lacks."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "prints.py").write_text(
+        "print('hello')\ndef returns(batch):\n    print(1)\n    return 0 * batch.reward"
+    )
+    status, out, err = run("check returns prints:returns --json")
+    assert (status, json.loads(out)["passed"]) == (1, False)
+    assert err.startswith("hello\n1\n")
+    (tmp_path / "prints.py").write_text("def returns(batch):\n    return batch.reward * float('inf')")
+    monkeypatch.delitem(sys.modules, "prints")
+    _, out, _ = run("check returns prints:returns --json")
+    found = json.loads(out, parse_constant=pytest.fail)
+    assert found["cases"][0]["error"] is None
