@@ -116,7 +116,7 @@ def check_accepts(function: Callable[..., Any], name: str, *arguments: Any, **na
 def check_unchanged(name: str, given: Arrays, batch: Arrays) -> None:
     """Raise ValueError if code under test changed an array of the batch that it was given."""
     for field, array in batch.arrays().items():
-        if not np.array_equal(array, getattr(given, field), equal_nan=True):
+        if not np.array_equal(as_array(array), as_array(getattr(given, field)), equal_nan=True):
             raise ValueError(f"{name} changed batch.{field} in place: let it work on a copy")
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from stb_gym.arrays import FloatArray
 from stb_gym.check.batches import Arrays, called, check_unchanged, name_of
 from stb_gym.checks import check_choice
+from stb_gym.measure.tensors import as_array
 
 
 @dataclass(frozen=True)
@@ -115,4 +116,4 @@ def gradients(
         check_unchanged(name, given, batch.map(as_tensor))
         answer = answer + sum(0 * leaf.sum() for leaf in leaves)  # the loss may not depend on all of them
         slopes = library.autograd.grad(answer, leaves)
-    return np.concatenate([np.asarray(each, np.float64).reshape(len(batch.action), -1) for each in slopes], axis=1)
+    return np.concatenate([as_array(each).reshape(len(batch.action), -1) for each in slopes], axis=1, dtype=np.float64)

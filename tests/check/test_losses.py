@@ -134,6 +134,21 @@ def test_right_policy_losses_pass(style):
 # Wrong policy losses
 
 
+def test_losses_may_live_on_a_device():
+    """Tensors of a graphics card cannot be converted to arrays before they are copied."""
+
+    class OnDevice(torch.Tensor):
+        def __array__(self, dtype=None):
+            raise TypeError("can't convert cuda:0 device type tensor to numpy")
+
+        def cpu(self):
+            return self.as_subclass(torch.Tensor)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(torch, "as_tensor", lambda array: torch.from_numpy(array).as_subclass(OnDevice))
+        assert check.policy_loss(ppo)
+
+
 def with_penalty(logits, batch):
     """Return a PPO loss with an estimate of the divergence from the policy that played."""
     ratio = ratios(logits, batch)
