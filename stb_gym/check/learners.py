@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stb_gym.arrays import BoolArray
+from stb_gym.check.batches import Arrays
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class UpdateTask:
 
 
 @dataclass(frozen=True)
-class Transitions:
+class Transitions(Arrays):
     """N transitions of whole turns, back to back; nothing is truncated.
 
     Attributes:

@@ -4,8 +4,9 @@ The data have no sampling error, so one update by plain gradient descent moves t
 gradient that follows from the tables of the game.
 """
 
+import random
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.metadata import version
@@ -32,6 +33,7 @@ NOISE = 0.03  # standard deviation of what is added to the parameters of a targe
 TRIES = 1000  # draws of noise for the networks of action values
 DIFFERS = 2e-3  # how much the next values of different rules must differ on average; a tenth of it would be seen
 FIT = 1e-2  # how close log-probabilities of the learner must come to those of the policy of the data
+SINGLE = 4  # bytes of a number in single precision
 ROUNDING = 1e-7  # relative, of parameters in single precision
 EXACT, NEARLY = 1e-3, 0.1  # tolerances of one step, which is linear in the learning rate, and of several
 CLOSE = 0.99  # cosine with the exact step, above which a loss is hardly wrong
@@ -107,7 +109,26 @@ def exact_data(masked: bool) -> Data:
     return Data(steps, observation, transitions)
 
 
+@contextmanager
+def _seeded() -> Iterator[None]:
+    """Seed the global generators, so that the same learner has the same result again; restore them afterwards."""
+    torch = import_module("torch")
+    devices = range(torch.cuda.device_count()) if torch.cuda.is_initialized() else ()
+    of_python = random.getstate()
+    of_numpy = np.random.get_state()  # noqa: NPY002, which libraries use
+    with torch.random.fork_rng(devices):
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        torch.manual_seed(0)
+        try:
+            yield
+        finally:
+            random.setstate(of_python)
+            np.random.set_state(of_numpy)  # noqa: NPY002
+
+
 @checked
+@_seeded()
 def update(
     make: Callable[[UpdateTask], Any],
     *,
@@ -123,7 +144,7 @@ def update(
     The learner's policy is first fitted to simple fractions. So all turns of a small game, each as often as it is
     likely, are some thousand transitions of equal weight. Rewards on moves, a discount and the learner's own critic
     make every part of the update matter. The clip range of ratios is not compared, because all ratios are close to 1 in
-    one update: see `policy_loss`.
+    one update: see `policy_loss`. The global generators of torch, NumPy and Python are seeded meanwhile.
 
     Args:
         make: takes an `UpdateTask` and returns a `Learner`, or a class of stable-baselines3 or sb3-contrib: PPO, A2C,
@@ -162,6 +183,7 @@ def update(
         raise TypeError(
             f"make must return a learner with network, update, and logits or q_values, not {quoted(learner)}"
         )
+    _check_learner(learner, data)
     if not hasattr(learner, "values"):
         whole = replace(whole, lam=1.0)
     tasks = {"one step on all data": whole}
@@ -183,6 +205,21 @@ def update(
             judged.append((Case(name, skipped="an earlier case failed"), []))
     versions = {name: version(name) for name in ("torch", *getattr(learner, "distributions", ()))}
     return combined("update", judged, REMEDY, versions)
+
+
+def _check_learner(learner: Any, data: Data) -> None:
+    """Raise ValueError if the network of a learner draws numbers, does not learn as a whole, or has half precision."""
+    method = "q_values" if hasattr(learner, "q_values") else "logits"
+    if (_answer(learner, method, data) != _answer(learner, method, data)).any():
+        raise ValueError(
+            f"{type(learner).__name__}.{method} answers differently each time: switch off dropout and noise"
+        )
+    weights = dict(learner.network.named_parameters())
+    frozen = [name for name, weight in weights.items() if not weight.requires_grad]
+    if frozen:
+        raise ValueError(f"network has frozen parameters: let {shortened(', '.join(frozen))} learn, or leave them out")
+    if any(weight.element_size() < SINGLE for weight in weights.values()):
+        raise ValueError("network must have parameters of single or double precision for this check, not of half")
 
 
 def _check_target_network(learner: Any, tau: float) -> Judged:
@@ -225,96 +262,111 @@ class Truth:
 
 def _check_step(name: str, learner: Any, task: UpdateTask, data: Data, double: bool, normalised: bool) -> Judged:
     """Let a learner make its update, and compare its step with the exact one."""
-    torch = import_module("torch")
-    of_values = hasattr(learner, "q_values")
-    method = "q_values" if of_values else "logits"
-    if (_answer(learner, method, data) != _answer(learner, method, data)).any():
-        raise ValueError(
-            f"{type(learner).__name__}.{method} answers differently each time: switch off dropout and noise"
-        )
-    truth = _truth_of_values(learner, data, double) if of_values else _truth_of_policy(learner, task, data)
-    names, weights = zip(*learner.network.named_parameters(), strict=True)
-    frozen = [name for name, weight in zip(names, weights, strict=True) if not weight.requires_grad]
-    if frozen:
-        raise ValueError(f"network has frozen parameters: let {shortened(', '.join(frozen))} learn, or leave them out")
-    owner = np.repeat(np.arange(len(names)), [weight.numel() for weight in weights])
-    before = _joined(weights)
-
-    def descent(loss: Any) -> FloatArray:
-        """Return [K] minus the derivatives of a loss."""
-        slopes = torch.autograd.grad(loss, weights, retain_graph=True, allow_unused=True, materialize_grads=True)
-        return -_joined(slopes)
-
-    parts = {part: descent(loss) for part, loss in truth.losses(truth.exact).items()}
+    is_of_values = hasattr(learner, "q_values")
+    truth = _truth_of_values(learner, data, double) if is_of_values else _truth_of_policy(learner, task, data)
+    network = learner.network
+    before = _joined(network.parameters())
+    parts = {part: _descent(loss, network) for part, loss in truth.losses(truth.exact).items()}
     norm = float(np.linalg.norm(sum(parts.values())))
     num_minibatches = task.num_steps // task.batch_size
-    rate = task.learning_rate * task.num_epochs * num_minibatches
-    scale = rate * min(1.0, task.max_grad_norm / (norm + 1e-6))
-    parts = {part: scale * slope for part, slope in parts.items()}
+    scale = task.learning_rate * task.num_epochs * num_minibatches * min(1.0, task.max_grad_norm / (norm + 1e-6))
+    parts = {part: scale * slopes for part, slopes in parts.items()}
     num_seen = _update(learner, truth.transitions, (task.batch_size, task.num_features))
-    moved = _joined(weights) - before
+    moved = _joined(network.parameters()) - before
+    if normalised:  # the policy loss may have any positive factor
+        of_policy = parts["the policy loss"]
+        parts["the policy loss"] = max(1 + _times(of_policy, moved - sum(parts.values())), 0.01) * of_policy
     exact = np.sum([*parts.values()], axis=0)
 
-    def surplus(movement: FloatArray) -> float:
-        """Return how many times a part of the exact movement was made too often."""
-        return float(movement @ (moved - exact) / (movement @ movement))
-
-    if normalised:
-        exact += max(surplus(parts["the policy loss"]), -0.99) * parts["the policy loss"]
-    worst = owner == np.bincount(owner, (moved - exact) ** 2).argmax()
-    lengths = [float(np.linalg.norm(movement[worst])) for movement in (moved, exact)]
-    case = Case(
-        name,
-        float(np.linalg.norm(moved - exact) / np.linalg.norm(exact)),
-        EXACT if task.num_epochs == 1 else NEARLY,
-        f"{names[owner[worst][0]]} moved by {lengths[0]:.4g}, exactly {lengths[1]:.4g}",
-    )
+    case = _compared(name, network, moved, exact, EXACT if task.num_epochs == 1 else NEARLY)
     if case.passed and 1 < num_seen <= num_minibatches:
         case = replace(case, error=1.0, where="both epochs have the same minibatches")
         return case, ["the same minibatches are used in each epoch: the rows are not shuffled again"]
     if case.passed:
         return case, []
-
-    ratio = float(moved @ exact / (exact @ exact))
     if task.num_epochs > 1:
-        shares = {
-            "only the first of all minibatches is used": 1 / num_minibatches / task.num_epochs,
-            "only the first minibatch of each epoch is used": 1 / num_minibatches,
-            "only one epoch is done": 1 / task.num_epochs,
-        }
-        found = [words for words, share in shares.items() if abs(ratio / share - 1) < 0.25]
-        return case, found or [
-            "minibatches are left out, overlap, or are weighted in another way, or the optimiser has momentum"
-        ]
+        return case, [_fault_of_minibatches(_times(exact, moved), num_minibatches, task.num_epochs)]
     if task.max_grad_norm < norm:
         return case, ["the gradient is not clipped by the norm of all parameters together"]
     if not np.isfinite(moved).all():
         return case, ["parameters became infinite or NaN: look for logarithms of 0, and for masks of -inf times 0"]
-    held, needed = (np.bincount(owner, abs(movement)) > 0 for movement in (moved, exact))
-    if (needed & ~held).any():
-        forgotten = ", ".join(np.array(names)[needed & ~held])
+    stuck = (_by_parameter(network, abs(moved)) == 0) & (_by_parameter(network, abs(exact)) > 0)
+    if stuck.any():
+        forgotten = ", ".join(name for name, is_stuck in zip(_names(network), stuck, strict=True) if is_stuck)
         return case, [f"the optimiser does not hold {shortened(forgotten)}, or takes no step"]
-    _set_parameters(learner.network, before)
-    step = f"the step is {ratio:.4g} times as long as it should be, in the right direction"
-    wrong = [
-        (f"{step}: look at the learning rate, its schedule, and divisions by a number of steps", ratio * exact),
-        *(
-            (
-                f"{part} has {round(1 + surplus(movement), 3) + 0:g} times the right factor",
-                exact + surplus(movement) * movement,
-            )
-            for part, movement in parts.items()
-            if movement.any()
-        ),
-        *((words, scale * descent(sum(truth.losses(*given).values()))) for words, given in truth.wrong()),
-    ]
+
+    _set_parameters(network, before)
     allowed = EXACT * np.linalg.norm(moved) + ROUNDING * np.linalg.norm(before)
+    wrong = [
+        *_wrong_factors(moved, parts),
+        *((words, scale * _descent(sum(truth.losses(*given).values()), network)) for words, given in truth.wrong()),
+    ]
     known = [words for words, movement in wrong if np.linalg.norm(moved - movement) <= allowed]
-    cosine = ratio * np.linalg.norm(exact) / np.linalg.norm(moved)
+    return case, known or [_hint(moved, exact)]
+
+
+def _descent(loss: Any, network: Any) -> FloatArray:
+    """Return [K] minus the derivatives of a loss by the parameters of a network."""
+    slopes = import_module("torch").autograd.grad(
+        loss, [*network.parameters()], retain_graph=True, allow_unused=True, materialize_grads=True
+    )
+    return -_joined(slopes)
+
+
+def _times(movement: FloatArray, moved: FloatArray) -> float:
+    """Return how many times a movement [K] is in another one."""
+    return float(moved @ movement / (movement @ movement))
+
+
+def _names(network: Any) -> list[str]:
+    """Return the names of the parameters."""
+    return [name for name, _ in network.named_parameters()]
+
+
+def _by_parameter(network: Any, numbers: FloatArray) -> FloatArray:
+    """Return the sums of numbers [K] over the entries of each parameter."""
+    ends = np.cumsum([weight.numel() for weight in network.parameters()])
+    return np.array([part.sum() for part in np.split(numbers, ends[:-1])])
+
+
+def _compared(name: str, network: Any, moved: FloatArray, exact: FloatArray, tolerance: float) -> Case:
+    """Return the case of a step [K]; it names the parameter with the greatest error."""
+    worst = _by_parameter(network, (moved - exact) ** 2).argmax()
+    lengths = [_by_parameter(network, movement**2)[worst] ** 0.5 for movement in (moved, exact)]
+    where = f"{_names(network)[worst]} moved by {lengths[0]:.4g}, exactly {lengths[1]:.4g}"
+    return Case(name, float(np.linalg.norm(moved - exact) / np.linalg.norm(exact)), tolerance, where)
+
+
+def _fault_of_minibatches(ratio: float, num_minibatches: int, num_epochs: int) -> str:
+    """Return which minibatches are left out if the step is `ratio` times as long as it should be."""
+    shares = {
+        "only the first of all minibatches is used": 1 / num_minibatches / num_epochs,
+        "only the first minibatch of each epoch is used": 1 / num_minibatches,
+        "only one epoch is done": 1 / num_epochs,
+    }
+    otherwise = "minibatches are left out, overlap, or are weighted in another way, or the optimiser has momentum"
+    return next((words for words, share in shares.items() if abs(ratio / share - 1) < 0.25), otherwise)
+
+
+def _wrong_factors(moved: FloatArray, parts: dict[str, FloatArray]) -> Iterator[tuple[str, FloatArray]]:
+    """Yield the steps [K] with a wrong factor of the whole loss or of a part that are closest to that of a learner."""
+    exact = np.sum([*parts.values()], axis=0)
+    ratio = _times(exact, moved)
+    step = f"the step is {ratio:.4g} times as long as it should be, in the right direction"
+    yield f"{step}: look at the learning rate, its schedule, and divisions by a number of steps", ratio * exact
+    for part, movement in parts.items():
+        if movement.any():
+            surplus = _times(movement, moved - exact)
+            yield f"{part} has {round(1 + surplus, 3) + 0:g} times the right factor", exact + surplus * movement
+
+
+def _hint(moved: FloatArray, exact: FloatArray) -> str:
+    """Return what a step may be that no known fault explains."""
+    cosine = float(moved @ exact / np.linalg.norm(moved) / np.linalg.norm(exact))
     hint = "a part of the data is left out, a loss is wrong, or the optimiser is not plain SGD"
     if cosine > CLOSE:
         hint = "a part of the data is left out or used more often, or a small term is wrong"
-    return case, known or [f"the cosine with the exact step is {cosine:.4f}: {hint}"]
+    return f"the cosine with the exact step is {cosine:.4f}: {hint}"
 
 
 def _update(learner: Any, transitions: Transitions, shape: tuple[int, int]) -> int:
@@ -329,7 +381,7 @@ def _update(learner: Any, transitions: Transitions, shape: tuple[int, int]) -> i
 
     hook = import_module("torch").nn.modules.module.register_module_forward_pre_hook(record)
     try:
-        _call(learner, "update", transitions)
+        _call(learner, "update", transitions.map(np.copy))  # a learner may write into its arrays
     finally:
         hook.remove()
     return len(seen)
@@ -347,7 +399,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
 
     def log_policy(mask: Any = tables.legal) -> Any:
         """Return [S, A] log-probabilities of actions."""
-        return _answer(learner, "logits", data).masked_fill(torch.as_tensor(~mask), -1e9).log_softmax(dim=1)
+        return _answer(learner, "logits", data).masked_fill(torch.from_numpy(~mask), -1e9).log_softmax(dim=1)
 
     def values() -> Any:
         """Return [S] the critic's values; zeros without one."""
@@ -357,7 +409,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
     optimiser = torch.optim.LBFGS(
         learner.network.parameters(), max_iter=1000, tolerance_grad=1e-4, line_search_fn="strong_wolfe"
     )
-    wanted = torch.as_tensor(np.log(process.policy))
+    wanted = torch.from_numpy(np.log(process.policy))
 
     def misfit() -> Any:
         optimiser.zero_grad()
@@ -381,7 +433,7 @@ def _truth_of_policy(learner: Any, task: UpdateTask, data: Data) -> Truth:
     def losses(advantage: FloatArray, mask: Any = tables.legal, mask_of_entropy: Any = tables.legal) -> dict[str, Any]:
         """Return the parts of the loss of PPO, each with its factor."""
         ratio = (log_policy(mask)[state, action] - old).exp()
-        gain, target = torch.as_tensor(advantage), torch.as_tensor(advantage + value[state])
+        gain, target = torch.from_numpy(advantage), torch.from_numpy(advantage + value[state])
         log_probs = log_policy(mask_of_entropy)
         negentropy = (log_probs.exp() * log_probs).sum(dim=1)[state].mean()
         return {
@@ -451,7 +503,7 @@ def _truth_of_values(learner: Any, data: Data, double: bool) -> Truth:
 
     def losses(target: FloatArray) -> dict[str, Any]:
         q = _answer(learner, "q_values", data)[state, action]
-        return {"the loss": 0.5 * ((q - torch.as_tensor(target)) ** 2).mean()}
+        return {"the loss": 0.5 * ((q - torch.from_numpy(target)) ** 2).mean()}
 
     def wrong() -> Iterator[Wrong]:
         for name, answer in wrong_targets(stream, "double" if double else "greedy").items():
@@ -469,7 +521,7 @@ def _set_parameters(network: Any, weights: FloatArray) -> None:
     """Set all parameters of a module to numbers [K]."""
     torch = import_module("torch")
     parameters = list(network.parameters())
-    torch.nn.utils.vector_to_parameters(torch.as_tensor(weights).to(parameters[0]), parameters)
+    torch.nn.utils.vector_to_parameters(torch.from_numpy(weights).to(parameters[0]), parameters)
 
 
 def _joined(tensors: Any) -> FloatArray:
@@ -485,7 +537,7 @@ def _call(learner: Any, method: str, *arguments: Any) -> Any:
 
 
 def _answer(learner: Any, method: str, data: Data) -> Any:
-    """Return what a method answers for all states, as float64; raise ValueError if that has another shape."""
+    """Return what a method answers for all states, as float64 on the CPU; raise ValueError if the shape is wrong."""
     answer = _call(learner, method, import_module("torch").as_tensor(data.observation))
     shape = data.steps.process.tables.legal.shape[: 1 if method == "values" else 2]
     found = getattr(answer, "shape", type(answer).__name__)
@@ -493,4 +545,4 @@ def _answer(learner: Any, method: str, data: Data) -> Any:
         raise ValueError(f"{type(learner).__name__}.{method} must return a tensor of shape {shape}, not {found}")
     if not (answer.requires_grad or method == "target_q_values"):
         raise ValueError(f"{type(learner).__name__}.{method} must return a tensor with gradients")
-    return answer.double()
+    return answer.cpu().double()

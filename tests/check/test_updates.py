@@ -1,5 +1,6 @@
 """Test whole updates: unmodified libraries pass, and faults planted in textbook learners are flagged and named."""
 
+import random
 from dataclasses import replace
 from functools import partial
 
@@ -38,6 +39,32 @@ class Shared(PPO):
 @pytest.mark.parametrize("make", every(2, [PPO, Shared]))
 def test_a_loop_passes(make):
     assert check.update(make)
+
+
+class WritesIntoItsArrays(PPO):
+    def update(self, transitions):
+        super().update(transitions)
+        transitions.reward[:] = 0
+
+
+def test_arrays_belong_to_the_learner():
+    assert check.update(WritesIntoItsArrays, clipping=False)
+
+
+class DrawsItsWeights(PPO):
+    def __init__(self, task):
+        super().__init__(task, seed=torch.randint(10**6, ()).item() + np.random.randint(10**6))  # noqa: NPY002
+
+
+def test_the_same_learner_has_the_same_result_again():
+    def states():
+        return torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
+
+    before = states()
+    first = check.update(DrawsItsWeights, minibatches=False, clipping=False)
+    assert states() == before
+    torch.rand(1)
+    assert check.update(DrawsItsWeights, minibatches=False, clipping=False) == first
 
 
 # Faults in a loop
@@ -210,6 +237,15 @@ class Frozen(PPO):
         self.network["actor"][0].bias.requires_grad_(False)
 
 
+class Half(PPO):
+    def __init__(self, task):
+        super().__init__(task)
+        self.network.bfloat16()
+
+    def logits(self, observation):
+        return super().logits(observation.bfloat16())
+
+
 class Dropout(PPO):
     def __init__(self, task):
         super().__init__(task)
@@ -228,6 +264,7 @@ class Blind(DQN):
 
 WRONG_CALLS = {
     Frozen: "network has frozen parameters: let actor.0.bias learn, or leave them out",
+    Half: "network must have parameters of single or double precision",
     Dropout: "Dropout.logits answers differently each time: switch off dropout",
     (lambda: PPO): "<lambda> is called with one UpdateTask",
     TooSmall: "the network cannot represent the policy of the data: .*; use a hidden layer of 16 or more",
