@@ -26,6 +26,8 @@ TOLERANCE = 1e-5  # of the largest mean: more than the rounding of single precis
 REMEDY = "compute the step above by hand: its rewards, its end flags and the values that it uses"
 NOT_FINITE = "answers are not finite: look for divisions by 0, and for 0 times infinity"
 NO_DISTRIBUTION = "probabilities do not sum to 1"
+HALF = "answers are nearly right and have half precision: compute them in single or double precision"
+NEARLY = 0.01  # of the largest mean: rounding to half precision changes less
 LAYOUTS = ("both", "T", "TB", "BT")
 ADVANTAGES = ("gae", "lambda-return", "n-step", "v-trace", "v-trace-advantage")
 TARGETS = ("greedy", "double", "expected", "categorical", "quantile")
@@ -358,11 +360,19 @@ def _judge(
             for name, answer in wrong(situation.batch).items():
                 alike = np.allclose(answer, answers, rtol=0, atol=case.tolerance)
                 explains[name] = explains.get(name, True) and alike
+            is_near = case.error < NEARLY * abs(situation.exact).max()
+            explains[HALF] = explains.get(HALF, True) and is_near and _is_half(answers)
         cases.append(case)
     if not truncation:
         cases.append(Case("turns and streams with a time limit", skipped="truncation=False"))
     likely = tuple(name for name, possible in explains.items() if possible)
     return CheckResult(check, tuple(cases), likely, REMEDY if explains else "")
+
+
+@np.errstate(over="ignore")
+def _is_half(answers: FloatArray) -> bool:
+    """Return whether half precision represents all answers."""
+    return np.array_equal(answers, answers.astype(np.float16))
 
 
 def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> FloatArray:

@@ -42,7 +42,16 @@ def test_right_advantages_pass_in_every_layout(function, layout):
 def test_tensors_in_single_precision_pass():
     torch = pytest.importorskip("torch")
     assert check.advantages(lambda batch: torch.as_tensor(loop(batch)).float().requires_grad_(), layout="TB")
-    assert 0 < check.advantages(lambda batch: torch.as_tensor(loop(batch)).bfloat16(), layout="TB").error < 0.1
+
+
+@pytest.mark.slow
+def test_half_precision_is_named():
+    torch = pytest.importorskip("torch")
+    assert_named(check.advantages(lambda batch: torch.as_tensor(loop(batch)).bfloat16(), layout="TB"), "half precision")
+    right = partial(faults.right_value, kind="greedy")
+    targets = check.q_targets(lambda batch: faults.targets(batch, right(batch)).astype(np.float16), layout="TB")
+    assert_named(targets, "half precision")
+    assert check.advantages(lambda batch: 1e9 * loop(batch), lam=[0.9]).likely == ()
 
 
 def test_truncation_does_not_hide_termination():
