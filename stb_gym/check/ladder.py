@@ -340,7 +340,7 @@ class RungEnv(gym.Env[NDArray[np.float32], np.int64]):
         _, reward, self._state = found[0 if is_first else 1]
         self._steps += 1
         is_over = self._state == END
-        is_cut = self._steps == self._rung.limit and not is_over
+        is_cut = self._steps == self._rung.limit  # also where the episode ends, as in Gymnasium
         observation, info = self._seen()
         return observation, reward, is_over, is_cut, info
 

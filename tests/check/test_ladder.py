@@ -1,6 +1,7 @@
 """Test the ladder of tasks with textbook learners, right ones and ones with a planted fault."""
 
 from collections import defaultdict
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -34,6 +35,13 @@ def test_the_values_are_exact():
             changed[state] = actions[action]
             error = rung.losses(changed).sum()
             assert error == pytest.approx(0, abs=1e-12) or error > 1.5 * TOLERANCE
+
+
+def test_an_episode_may_end_at_the_limit():
+    """Both flags are True then, as in Gymnasium."""
+    rung = next(rung for rung in RUNGS if rung.name == "time limit")
+    env = RungEnv(replace(rung, starts=("at the prize",)), 0, [])
+    assert env.step(0)[2:4] == (True, True)
 
 
 WITHOUT_LIMIT = pytest.mark.parametrize(
