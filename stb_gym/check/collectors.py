@@ -499,7 +499,9 @@ def read_rows(answer: Any, truth: dict[str, Array], num_envs: int, shuffled: boo
         width = widths.get(name, ())
         wanted = leading + width
         if array.shape not in (wanted, (*wanted, 1)):
-            raise ValueError(f"{name} must have the shape {wanted}, not {array.shape}")
+            one_more = array.shape[:1] == (leading[0] - 1,)
+            hint = ": leave out the last observation, with which no step began" if one_more else ""
+            raise ValueError(f"{name} must have the shape {wanted}, not {array.shape}{hint}")
         entries = array.reshape(-1, *width)
         if name in OBSERVATIONS:
             number = numbers_of(entries[:, -1], truth)

@@ -385,6 +385,10 @@ def test_the_report_says_where_and_what():
         (lambda env: {**play(env), "reward": ["a"] * 150}, "reward must be an array of numbers"),
         (lambda env: {**play(env), "action_mask": [1] * 150}, r"action_mask must have the shape \(150, 11\)"),
         (lambda env: {"observation": [[[[0.0]]]]} | {"done": play(env)["done"]}, "observation must have the shape"),
+        (
+            lambda env: {**play(env), "reward": play(env)["reward"][:-1]},
+            "leave out the last observation, with which no",
+        ),
         (lambda env: {name: rows[:0] for name, rows in play(env).items()}, r"must have some hundred rows, not shape"),
         (lambda env: {name: rows[:1] for name, rows in play(env).items()}, "no episode ended in those"),
     ],
