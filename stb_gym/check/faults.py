@@ -246,6 +246,25 @@ def targets(batch: Batch, next_value: FloatArray) -> FloatArray:
     return estimate(batch, "n-step", value=0.0, next_value=next_value)
 
 
+def target_distributions(batch: Batch) -> FloatArray:
+    """Return [T, B, N] targets that are distributions: quantiles, or probabilities of a support of integers."""
+    best = np.where(batch.next_mask, batch.next_q, -np.inf).argmax(axis=-1)[..., None, None]
+    chosen = np.moveaxis(np.take_along_axis(batch.next_distribution, best, axis=-2)[..., 0, :], -1, 0)
+    if batch.support is None:
+        return np.stack([targets(batch, quantile) for quantile in chosen], axis=-1)
+
+    def projected(target: FloatArray, probability: Any) -> FloatArray:
+        """Share the probability of targets [T, B] between their neighbours on the support."""
+        distance = abs(target.clip(batch.support[0], batch.support[-1])[..., None] - batch.support)
+        return np.asarray(probability[..., None] * (1 - distance).clip(0))
+
+    at_next = replace(batch, reward=0 * batch.reward, discount=1.0)  # what is looked up in the next state
+    reached = [targets(at_next, probability) for probability in chosen]
+    moved = [targets(batch, np.full(batch.reward.shape, value)) for value in batch.support]
+    ended = projected(targets(batch, 0 * batch.reward), 1 - sum(reached))
+    return ended + sum(projected(*pair) for pair in zip(moved, reached, strict=True) if pair[1].any())
+
+
 def wrong_targets(batch: Batch, kind: str) -> dict[str, FloatArray]:
     """Return wrong targets of a kind of Q-learning [T, B], by what is wrong."""
     right = right_value(batch, kind)

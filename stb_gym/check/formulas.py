@@ -39,6 +39,12 @@ CUTS = {  # the steps of a stream and the limit of a turn
 }
 ATOMS = np.arange(-30.0, 71.0)  # the support of categorical distributions
 QUANTILES = 5
+BEYOND = 30.0  # a factor of rewards with which targets leave the support
+CLOSE = 1e-4  # tolerance of a probability or, relative to the greatest one, of a quantile
+DISTRIBUTION_FAULTS = {
+    "distributions": "the mean of the targets is right, and their distribution is not: look at how it is projected",
+    "targets beyond the support": "targets beyond the support are not clipped to its ends",
+}
 
 
 @dataclass(frozen=True)
@@ -185,8 +191,8 @@ def q_targets(
             2016); "expected", the mean of `batch.next_q` over `batch.next_policy`; "categorical", the probabilities
             [..., N] of `batch.support` (Bellemare et al., "A distributional perspective on reinforcement learning",
             2017), or "quantile", N quantiles (Dabney et al., "Distributional reinforcement learning with quantile
-            regression", 2018), for the action whose `batch.next_distribution` [..., A, N] has the greatest mean. Only
-            the means of their answers are compared.
+            regression", 2018), for the action whose `batch.next_distribution` [..., A, N] has the greatest mean. Where
+            the mean is right, whole distributions are compared with those of the textbook.
         discount: the discounts to try.
         num_steps: n of n-step targets, `batch.num_steps`, which follow the policy that played. The steps of a stream
             are in order.
@@ -288,8 +294,9 @@ def _categorical(mean: FloatArray) -> FloatArray:
 
 
 def _quantiles(mean: FloatArray) -> FloatArray:
-    """Return [..., N] quantiles with given means [...]."""
-    return mean[..., None] + np.linspace(-SPREAD, SPREAD, QUANTILES)
+    """Return [..., A, N] quantiles with given means [..., A] and other spreads for each action."""
+    spread = np.linspace(3 * SPREAD, SPREAD, mean.shape[-1])
+    return mean[..., None] + spread[:, None] * np.linspace(-1, 1, QUANTILES)
 
 
 DISTRIBUTIONS = {"categorical": _categorical, "quantile": _quantiles}
@@ -348,7 +355,7 @@ def _judge(
     cases = []
     explains: dict[str, bool] = {}
     for situation in situations:
-        answers = _answers(function, situation.batch, layout)
+        answers = _means(_answers(function, situation.batch, layout), situation.batch)
         mean, weight = situation.steps.mean(answers)
         differs = np.where(weight > 0, abs(mean - situation.exact), 0)
         worst = np.unravel_index(np.argmax(differs), differs.shape)  # the first that is not a number, if any
@@ -363,6 +370,12 @@ def _judge(
             is_near = case.error < NEARLY * abs(situation.exact).max()
             explains[HALF] = explains.get(HALF, True) and is_near and _is_half(answers)
         cases.append(case)
+        if case.passed and situation.batch.next_distribution is not None:
+            for name, case in _distribution_cases(function, situation, layout):
+                cases.append(case)
+                if not case.passed:
+                    explains[DISTRIBUTION_FAULTS[name]] = True
+                    break
     if not truncation:
         cases.append(Case("turns and streams with a time limit", skipped="truncation=False"))
     likely = tuple(name for name, possible in explains.items() if possible)
@@ -376,7 +389,7 @@ def _is_half(answers: FloatArray) -> bool:
 
 
 def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> FloatArray:
-    """Return [T, B] the answers for a batch in some layout; the means if they are distributions."""
+    """Return [T, B], or [T, B, N] for distributions, the answers for a batch in some layout."""
     length, width = batch.reward.shape
     atoms = () if batch.next_distribution is None else batch.next_distribution.shape[-1:]
     if layout == "T" or (layout == "both" and width == 1):
@@ -392,9 +405,35 @@ def _answers(function: Callable[[Batch], Any], batch: Batch, layout: str) -> Flo
             if layout == "TB":
                 raise
             raise type(error)(f'pass layout="T" if {name_of(function)} takes one stream at a time: {error}') from error
+    return answers
+
+
+def _means(answers: FloatArray, batch: Batch) -> FloatArray:
+    """Return [T, B] the answers, or their means if they are distributions; NaN where probabilities do not sum to 1."""
     if batch.support is not None:
         return np.where(abs(answers.sum(axis=-1) - 1) < TOLERANCE, answers @ batch.support, np.nan)
-    return answers.mean(axis=-1) if atoms else answers
+    return answers if batch.next_distribution is None else answers.mean(axis=-1)
+
+
+def _distribution_cases(
+    function: Callable[[Batch], Any], situation: Situation, layout: str
+) -> Iterator[tuple[str, Case]]:
+    """Compare whole distributions with those of the textbook, categorical ones also where they leave the support."""
+    batches = {"distributions": situation.batch}
+    if situation.batch.support is not None:
+        batches["targets beyond the support"] = replace(situation.batch, reward=BEYOND * situation.batch.reward)
+    for name, batch in batches.items():
+        answers = _answers(function, batch, layout)
+        exact = faults.target_distributions(batch)
+        tolerance = CLOSE
+        if batch.support is None:  # the order of quantiles does not matter
+            answers, exact = np.sort(answers), np.sort(exact)
+            tolerance *= float(abs(exact).max())
+        differs = abs(answers - exact)
+        worst = np.unravel_index(np.argmax(differs), differs.shape)
+        entry = f"value {batch.support[worst[-1]]:g}" if batch.support is not None else f"quantile {worst[-1]}"
+        where = f"step {worst[0]} of stream {worst[1]}, {entry}: {answers[worst]:.6g}, exactly {exact[worst]:.6g}"
+        yield name, Case(f"{situation.name}, {name}", float(differs[worst]), tolerance, where)
 
 
 def _where(situation: Situation, mean: NDArray[Any], steps_left: int, pair: int) -> str:

@@ -171,6 +171,47 @@ def test_probabilities_that_do_not_sum_to_one_fail(function):
     assert_named(result, "probabilities do not sum to 1")
 
 
+def projected_mean(batch):
+    """Return the projection of the mean target."""
+    mean = faults.targets(batch, faults.right_value(batch, "greedy"))
+    return (1 - abs(mean[..., None] - batch.support)).clip(0)
+
+
+def without_clip(batch):
+    """Lose the probability of targets beyond the support."""
+    inner = (batch.support > batch.support[0]) & (batch.support < batch.support[-1])
+    return categorical(batch) * inner
+
+
+@pytest.mark.parametrize(
+    ("kind", "function", "words"),
+    [
+        ("categorical", projected_mean, "their distribution is not"),
+        (
+            "quantile",
+            lambda batch: 0 * quantile(batch) + quantile(batch).mean(-1, keepdims=True),
+            "distribution is not",
+        ),
+        ("categorical", without_clip, "not clipped to its ends"),
+    ],
+)
+def test_wrong_distributions_with_the_right_mean_are_found(kind, function, words):
+    assert_named(check.q_targets(function, kind=kind, discount=[0.9], layout="TB"), words)
+
+
+def test_the_greatest_of_each_quantile_fails():
+    def target(batch):
+        greatest = np.where(batch.next_mask[..., None], batch.next_distribution, -np.inf).max(axis=-2)
+        return batch.reward[..., None] + batch.discount * ~batch.terminated[..., None] * greatest
+
+    assert not check.q_targets(target, kind="quantile")
+
+
+@pytest.mark.parametrize("kind", ["categorical", "quantile"])
+def test_distributions_after_several_steps(kind):
+    assert check.q_targets(faults.target_distributions, kind=kind, num_steps=3, discount=[0.9], layout="TB")
+
+
 def test_values_are_those_of_the_solver():
     game = stb_gym.ShutTheBox(tiles=5)
     random = random_process(game, 1.0, seed=3)
