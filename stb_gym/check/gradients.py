@@ -85,69 +85,95 @@ def direction(
         confidence: the probability that the interval contains the cosine.
         unbiased: [J, K, P] gradients of J unbiased estimators for the same turns, whose mean is `exact`.
     """
-    count = len(gradients)
     size = float(np.linalg.norm(exact))
     unit = exact / size
+    controlled = gradients if unbiased is None else _controlled(gradients, unbiased - exact)
+    part, length, interval = _squares_and_interval(controlled, unit, confidence)
+    batch_cosine = float(np.mean([_cosine(each, exact) for each in gradients]))
+    if length <= 0:
+        return Direction(np.nan, interval, np.nan, batch_cosine, np.inf)
+    mean = controlled.mean(axis=0)
+    cosine = float(np.clip(mean @ unit / np.sqrt(length), -1, 1))
+    needed = _turns_needed(turns, gradients - gradients.mean(axis=0), mean, max(length, part), unit)
+    return Direction(cosine, interval, float(np.sqrt(length) / size), batch_cosine, needed)
+
+
+def _controlled(gradients: FloatArray, noise: FloatArray) -> FloatArray:
+    """Subtract from gradients [K, P] what they share with noise [J, K, P], whose mean is 0."""
     deviations = gradients - gradients.mean(axis=0)
-    controlled = gradients
-    if unbiased is not None:
-        others = (unbiased - unbiased.mean(axis=1, keepdims=True)).reshape(len(unbiased), -1)
-        shares = np.linalg.lstsq(others @ others.T, others @ deviations.ravel())[0]
-        controlled = gradients - np.tensordot(shares, unbiased - exact, 1)
-    along = controlled @ unit
-    mean_along = along.mean()
-    sign = -1.0 if mean_along < 0 else 1.0
+    others = (noise - noise.mean(axis=1, keepdims=True)).reshape(len(noise), -1)
+    shares = np.linalg.lstsq(others @ others.T, others @ deviations.ravel())[0]
+    return gradients - np.tensordot(shares, noise, 1)
+
+
+def _squares_and_interval(
+    vectors: FloatArray, unit: FloatArray, confidence: float
+) -> tuple[float, float, tuple[float, float]]:
+    """Return squares of the mean of vectors [K, P], of its part along a unit vector and of its length, and an interval.
+
+    The interval is that of the cosine between both, as `direction` explains it.
+    """
+    count = len(vectors)
+    num_pairs = count * (count - 1)
+    of_different = 1 - np.eye(count)
+    along = vectors @ unit
+    sign = -1.0 if along.mean() < 0 else 1.0
 
     def products(vectors: FloatArray) -> FloatArray:
-        """Return [2, K, K] products of the parts along the exact gradient (with the sign), and of whole vectors."""
+        """Return [2, K, K] products of the parts along the unit vector (with the sign), and of whole vectors."""
         parts = vectors @ unit
         return np.stack([sign * np.outer(parts, parts), vectors @ vectors.T])
 
-    # Unbiased squares of the mean's part along the exact gradient and of its length, from pairs of different batches,
-    # and their jackknife covariance.
-    of_different = 1 - np.eye(count)
-    num_pairs = count * (count - 1)
-    of_batches = (products(controlled) * of_different).sum(axis=2)
-    sums = of_batches.sum(axis=1)
+    # The squares, from pairs of different vectors, and their covariance by the jackknife
+    of_vectors = (products(vectors) * of_different).sum(axis=2)
+    sums = of_vectors.sum(axis=1)
     part, length = sums / num_pairs
-    without_one = (sums[:, None] - 2 * of_batches) / ((count - 1) * (count - 2))
+    without_one = (sums[:, None] - 2 * of_vectors) / ((count - 1) * (count - 2))
     jackknife = np.cov(without_one) * (count - 1) ** 2 / count
 
-    # The variance that a cosine c implies: products of the mean with noise, and of the noise of two batches.
-    noise_products = products(controlled - controlled.mean(axis=0))
-    greatest = np.linalg.eigvalsh(noise_products[1])[-1] / (count - 1)
-    noise_products *= of_different
-    of_pairs = np.einsum("iab,jab->ij", noise_products, noise_products) * 2 / num_pairs / count**2
+    # What a cosine implies: products of the mean with noise, and of the noise of one vector with that of another
+    noise = products(vectors - vectors.mean(axis=0))
+    greatest = np.linalg.eigvalsh(noise[1])[-1] / (count - 1)
+    noise *= of_different
+    of_pairs = np.einsum("iab,jab->ij", noise, noise) * 2 / num_pairs / count**2
     greatest_length = max(length, 0) + np.sqrt(of_pairs[1, 1])
 
+    # The cosines for which part - cosine**2 length may be 0
     square = COSINES**2
-    contrast = np.stack([np.ones(len(COSINES)), -COSINES * abs(COSINES)])  # part - c**2 length
+    contrast = np.stack([np.ones(len(COSINES)), -COSINES * abs(COSINES)])
     by_jackknife, by_model = np.einsum("ac,nab,bc->nc", contrast, np.stack([jackknife, of_pairs]), contrast)
     by_model += 4 * greatest * greatest_length * square * (1 - square) / count
     normal = NormalDist().inv_cdf((1 + confidence) / 2)
     quantile = normal + (normal**3 + normal) / (4 * (count - 1))  # nearly that of Student's distribution
     allowed = quantile * np.sqrt(np.maximum(by_jackknife, by_model)) + ROUNDING * abs(length)
     excess = abs(np.array([part, length]) @ contrast) - allowed
-    if abs(mean_along) < quantile * along.std(ddof=1) / np.sqrt(count):  # the sign is not known
+    if abs(along.mean()) < quantile * along.std(ddof=1) / np.sqrt(count):  # the sign is not known
         excess = np.minimum(excess, excess[::-1])
     possible = COSINES[excess <= max(excess.min(), 0)]
-    interval = float(possible[0]), float(possible[-1])
+    return float(part), float(length), (float(possible[0]), float(possible[-1]))
 
-    batch_cosine = float(np.mean([_cosine(each, exact) for each in gradients]))
-    if length <= 0:
-        return Direction(np.nan, interval, np.nan, batch_cosine, np.inf)
 
-    def cosine_of(size_of_batch: float) -> float:
+def _turns_needed(turns: int, noise: FloatArray, mean: FloatArray, square: float, unit: FloatArray) -> float:
+    """Return the turns of a batch whose gradient has a cosine of `WANTED` on average; infinite if none has.
+
+    Args:
+        turns: the turns of each batch that was sampled.
+        noise: [K, P] the noise of their gradients.
+        mean: [P] the mean gradient.
+        square: the square of its length.
+        unit: [P] the direction of the exact gradient.
+    """
+    count = len(noise)
+    noise_along, noise_to_mean, noise_square = noise @ unit, noise @ mean, np.square(noise).sum(axis=1)
+
+    def cosine_of(size: float) -> float:
         """Return the mean cosine of batches of another size, whose noise is that of these, scaled."""
-        scale = np.sqrt(turns / size_of_batch * count / (count - 1))
-        on_line = mean_along + scale * (deviations @ unit)
-        to_mean = deviations @ controlled.mean(axis=0)
-        squared = max(length, part) + 2 * scale * to_mean + scale**2 * np.square(deviations).sum(axis=1)
-        return float((on_line / np.sqrt(np.maximum(squared, on_line**2) + 1e-300)).mean())
+        scale = np.sqrt(turns / size * count / (count - 1))
+        along = mean @ unit + scale * noise_along
+        squares = square + 2 * scale * noise_to_mean + scale**2 * noise_square
+        return float((along / np.sqrt(np.maximum(squares, along**2) + 1e-300)).mean())
 
-    cosine = float(np.clip(mean_along / np.sqrt(length), -1, 1))
-    needed = bisect_left(SIZES, WANTED, hi=len(SIZES) - 1, key=cosine_of)
-    return Direction(cosine, interval, float(np.sqrt(length) / size), batch_cosine, float(SIZES[needed]))
+    return float(SIZES[bisect_left(SIZES, WANTED, hi=len(SIZES) - 1, key=cosine_of)])
 
 
 @dataclass(frozen=True, repr=False, kw_only=True)
