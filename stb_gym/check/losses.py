@@ -181,9 +181,11 @@ def policy_loss(
     if by_step[0].passed:
         means = [1 / played.step_mask.sum(), 1 / (cells.turn[-1] + 1), 1 / size]  # over steps, turns, cells
         off = min(abs(length / factor - 1) for factor in (1, *means))
-        times = f"the gradient is {length / means[0]:.4g} times that of a mean over steps"
-        case = Case("length of the gradient of a sum or a mean", off, SAME_LENGTH)
-        judged.append((case, [f"{times}: a factor is wrong or occurs twice"]))
+        times = length / means[0]
+        fault = f"the gradient is {times:.4g} times that of a mean over steps: a factor is wrong or occurs twice"
+        if abs(times * signed[played.step_mask].std() - 1) < SAME_LENGTH:
+            fault = "advantages are divided by their standard deviation, and their mean is not subtracted"
+        judged.append((Case("length of the gradient of a sum or a mean", off, SAME_LENGTH), [fault]))
         # One of the two may be a mean over turns, and the other one over steps
         off = min(abs(bonus / factor - entropy_weight) for factor in (length, *means))
         case = Case("weight of the entropy bonus", off, max(SAME_LENGTH * abs(entropy_weight), TOLERANCE))

@@ -227,6 +227,11 @@ WRONG = {
         BONUS,
         "a sum stands beside a mean",
     ),
+    "scaled advantages": (
+        lambda logits, batch: ppo(logits, batch) / (batch.advantage.std() + 1e-8),
+        {},
+        "advantages are divided by their standard deviation, and their mean is not subtracted",
+    ),
     "entropy not asked for": (
         with_entropy(lambda logits, batch: distribution(logits, batch).entropy().mean()),
         {},
