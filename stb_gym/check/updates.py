@@ -5,6 +5,7 @@ gradient that follows from the tables of the game.
 """
 
 import random
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -381,7 +382,9 @@ def _update(learner: Any, transitions: Transitions, shape: tuple[int, int]) -> i
 
     hook = import_module("torch").nn.modules.module.register_module_forward_pre_hook(record)
     try:
-        _call(learner, "update", transitions.map(np.copy))  # a learner may write into its arrays
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Using `torch.compile")  # of hooks, which then run twice
+            _call(learner, "update", transitions.map(np.copy))  # a learner may write into its arrays
     finally:
         hook.remove()
     return len(seen)

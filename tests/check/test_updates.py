@@ -51,6 +51,17 @@ def test_arrays_belong_to_the_learner():
     assert check.update(WritesIntoItsArrays, clipping=False)
 
 
+class Compiled(PPO):
+    def __init__(self, task):
+        super().__init__(task)
+        self.actor = torch.compile(self.actor, backend="eager")
+
+
+@pytest.mark.nightly
+def test_compiled_networks_pass_without_a_warning():
+    assert check.update(Compiled)
+
+
 class DrawsItsWeights(PPO):
     def __init__(self, task):
         super().__init__(task, seed=torch.randint(10**6, ()).item() + np.random.randint(10**6))  # noqa: NPY002
