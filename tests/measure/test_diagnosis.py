@@ -305,6 +305,12 @@ def test_a_gradient_is_not_compared_where_no_choice_matters():
         diagnose(RegretMeter(game), network, random_visits(game), masked=True, gradient=ones)
 
 
+def test_a_recorder_of_visits_passes_seeds_on():
+    plain, recorded = gym.make("stb_gym/Threes-v0"), RecordVisits(gym.make("stb_gym/Threes-v0"))
+    for seed in range(3):
+        np.testing.assert_array_equal(plain.reset(seed=seed)[0], recorded.reset(seed=seed)[0])
+
+
 # Refusals
 
 

@@ -99,6 +99,11 @@ def test_the_seed_determines_the_turns():
     assert one.regret != other.regret
 
 
+def test_the_seed_determines_the_actions_that_are_drawn():
+    meter = RegretMeter(Threes(dice=2))  # one action throws again, and the other one ends the turn
+    assert {len(meter.sample(uniform, 2, seed).state) for seed in range(20)} == {2, 3, 4}
+
+
 def test_a_function_may_remember_its_turns():
     """A player that changes its mind in the middle of a turn. It is asked about the sampled turns alone."""
     meter, met = RegretMeter(SIX), {}

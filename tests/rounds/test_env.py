@@ -210,6 +210,12 @@ def test_afterstates_put_the_scores_so_far_before_the_dice():
     assert (env.find_states(observation) == envs.states).all()
 
 
+def test_a_round_with_too_many_scores_so_far_to_record_losses_is_refused(monkeypatch):
+    monkeypatch.setattr("stb_gym.rounds.env.LARGEST_VALUES", 100)  # less than scores times states, more than their sum
+    with pytest.raises(ValueError, match="too many scores so far to record losses"):
+        stb_gym.RecordRegret(gym.make(THREES, dice=2)).reset(seed=0)
+
+
 def test_the_scores_so_far_are_rendered(snapshot):
     for env in both(players=3, render_mode="ansi"):
         env.reset(seed=0, options={"lead": 9, "holders": 1, "after": 1})

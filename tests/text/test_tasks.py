@@ -9,7 +9,7 @@ import pytest
 import stb_gym
 from stb_gym.envs import stepper_of
 from stb_gym.games import entry_of
-from stb_gym.text import draw_task
+from stb_gym.text import TextGame, draw_task
 from stb_gym.text.game import decision_at
 from stb_gym.text.tasks import _draw_rules
 from tests import every
@@ -62,6 +62,7 @@ def test_tasks_are_solved_and_their_difficulty_is_that_of_perfect_play(seed):
 def test_seeds_draw_the_same_tasks_and_different_rules():
     one, again, other = (draw_task(seed) for seed in (3, np.int64(3), 4))
     assert one.text.rules == again.text.rules != other.text.rules
+    assert one.text.rules != TextGame(one.text.game, one.text.objective, seed=0).rules  # its names are drawn, too
     assert (one.difficulty, one.missed) == (again.difficulty, again.missed)
     draw = random.Random(0)
     rules = [_draw_rules(draw) for _ in range(4000)]
