@@ -263,10 +263,10 @@ def test_wrong_functions_are_refused_in_one_line(function, message):
 
 def test_code_for_one_stream_hears_of_the_layout():
     def numbers(batch):
-        return [float(reward) for reward in batch.reward]
+        return [reward.item() for reward in batch.reward]
 
-    assert_refused('^pass layout="T" if numbers takes one stream at a time: numbers raised', check.returns, numbers)
-    assert_refused(r"^numbers raised TypeError", partial(check.returns, layout="TB"), numbers)
+    assert_refused('^pass layout="T" if numbers takes one stream at a time: numbers ', check.returns, numbers)
+    assert_refused(r"^numbers ", partial(check.returns, layout="TB"), numbers)
 
 
 def untrained(env):
