@@ -9,7 +9,8 @@ from stb_gym.cli.answers import Answer
 from stb_gym.cli.flags import Names, imported
 
 CHECKS = (
-    "advantages", "returns", "q-targets", "policy-loss", "value-loss", "td-loss", "update", "rollout", "agent",
+    "advantages", "group-advantages", "returns", "q-targets", "policy-loss", "value-loss", "td-loss", "update",
+    "rollout", "agent",
 )  # fmt: skip
 FAILS = "{code} FAILS the check of {check} in {failed} of {run} cases."
 PASSES = "{code} passes the check of {check} in all {run} cases."
@@ -24,6 +25,8 @@ def check(
     layout: str | None = None,
     framework: str | None = None,
     num_steps: int | None = None,
+    group_size: int | None = None,
+    scaled: bool = False,
     num_envs: int | None = None,
     autoreset: str | None = None,
     rungs: Names = (),
@@ -38,13 +41,15 @@ def check(
     the check fails.
 
     Args:
-        what: The check: advantages, returns, q-targets, policy-loss, value-loss, td-loss, update, rollout or
-            agent.
+        what: The check: advantages, group-advantages, returns, q-targets, policy-loss, value-loss, td-loss, update,
+            rollout or agent.
         code: Your function or class, as MODULE:NAME; the module may be in the working directory.
         kind: The kind of estimator, target or loss, such as gae, double or ppo.
         layout: The shape of the arrays that your code takes: both, T, TB or BT; of losses T or padded.
         framework: What differentiates your loss: torch or jax.
         num_steps: How many steps an estimator or a target looks ahead.
+        group_size: How many answers a group has.
+        scaled: Advantages of groups are divided by the standard deviation.
         num_envs: How many environments your collector steps at once.
         autoreset: The mode of its vector environment: NextStep, SameStep or Disabled.
         rungs: The tasks for your learner, separated by commas (default: all).
@@ -61,6 +66,8 @@ def check(
         "layout": layout,
         "framework": framework,
         "num_steps": num_steps,
+        "group_size": group_size,
+        "scaled": scaled or None,
         "num_envs": num_envs,
         "autoreset": autoreset,
         "rungs": rungs or None,

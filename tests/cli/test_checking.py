@@ -44,6 +44,20 @@ def test_code_that_fails(run):
     assert (found["id"], found["passed"], len(found["cases"])) == ("returns", False, 8)
 
 
+def grpo(groups):
+    """Return returns that are standardised in their groups of three."""
+    returns = groups.returns.reshape(-1, 3)
+    centred = returns - returns.mean(axis=1, keepdims=True)
+    return (centred / (returns.std(axis=1, keepdims=True) + 1e-8)).ravel()
+
+
+def test_advantages_of_groups(run):
+    status, out, _ = run(f"check group-advantages {CODE}:grpo --group-size 3 --scaled")
+    assert (status, "passes" in out) == (0, True)
+    status, out, _ = run(f"check group-advantages {CODE}:grpo --group-size 3")
+    assert (status, "FAILS" in out) == (1, True)
+
+
 def test_json_stands_alone_on_standard_output(run, tmp_path, monkeypatch):
     """Code under test may print, and its error may not be a number, which JSON lacks."""
     monkeypatch.chdir(tmp_path)
