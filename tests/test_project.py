@@ -82,3 +82,9 @@ def test_links_and_pictures_exist(page):
     named = re.findall(r"`((?:stb_gym|agents|tests|docs|benchmarks|training)/[\w/.]+)`", text)
     assert all(target.startswith(("http://", "https://")) or (page.parent / target).exists() for target in targets)
     assert all((ROOT / path).exists() for path in named)
+
+
+def test_reasons_why_planted_mistakes_survive_are_about_mistakes_that_do():
+    lines = (ROOT / "tests/mutants/results.tsv").read_text().splitlines()
+    survivors = {name for name, result in (line.split("\t") for line in lines) if result.startswith("survived")}
+    assert tomllib.loads((ROOT / "tests/mutants/explained.toml").read_text()).keys() <= survivors
