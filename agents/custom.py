@@ -24,6 +24,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from agents.common import Array, BoolArray, Callback, Learner, State
 from stb_gym.arrays import IntArray
 from stb_gym.cli import imported
+from stb_gym.envs.wrappers import VectorAttributes
 from stb_gym.measure.agents import arguments_of
 from stb_gym.messages import reason
 
@@ -88,7 +89,7 @@ def _is_of_user(file: str) -> bool:
     return path.is_file() and "-packages" not in file and not any(path.is_relative_to(folder) for folder in KNOWN)
 
 
-class CountedVectorEnv(gym.vector.VectorWrapper):
+class CountedVectorEnv(VectorAttributes, gym.vector.VectorWrapper):
     """A vector environment whose steps count in an `AgentEnv`; other attributes are those of the wrapped one.
 
     Args:
@@ -104,11 +105,6 @@ class CountedVectorEnv(gym.vector.VectorWrapper):
         """Take actions."""
         self.task_env.num_steps += self.num_envs
         return self.env.step(actions)
-
-    def __getattr__(self, name: str) -> Any:
-        if name == "env":  # while a copy is made, `env` is not set yet
-            raise AttributeError(name)
-        return getattr(self.env, name)
 
 
 class AgentEnv(gym.Wrapper[Any, Any, Any, Any]):

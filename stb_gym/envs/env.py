@@ -170,7 +170,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         action = action_index(action, stepper.num_actions)
         state = self.state
         afterstate = stepper.after_actions(state, action)
-        if self.illegal == "raise" and afterstate == stepper.illegal_afterstate:
+        if self._illegal == "raise" and afterstate == stepper.illegal_afterstate:
             raise ValueError(f"action {action} is illegal at {stepper.describe(state)}")
         # The remainder of 64 random bits makes low throws more likely, by less than throws / 2**64.
         throw = self.np_random.bit_generator.random_raw() % stepper.num_throws
@@ -189,7 +189,7 @@ class TurnEnv(GameEnv, gym.Env[Observation, np.int64]):
         score = stepper.score_index(reached)
         info["final_score"] = stepper.scores.item(score)
         info["illegal_action"] = reached == stepper.illegal_state
-        reward = self.illegal_reward if info["illegal_action"] else self.rewards.item(score)
+        reward = self._illegal_reward if info["illegal_action"] else self._rewards.item(score)
         return stepper.observe(reached), reward, True, False, info
 
     def snapshot(self) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from stb_gym.text.wording import WORDINGS, drawn_names
 from stb_gym.tracking import tracked
 from stb_gym.words import words_of
 
-VERSION = "4"  # increased when a prompt changes, or an answer is read differently
+VERSION = "4"  # a release increases it if prompts change, or answers are read differently
 
 
 class Decision(NamedTuple):
